@@ -1,0 +1,114 @@
+"""Array namespaces: the only file that knows which array libraries and devices exist.
+
+Kernels run on the namespace of their input (`array_namespace`); everything random or
+statistical happens on the host, in numpy, and is moved with `Backend.asarray`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import array_api_compat
+import numpy as np
+
+from verify.errors import BackendUnavailable, UnknownName
+
+Array = Any
+"""An array of any namespace. Shapes stand in docstrings: B problems, m neurons, n examples."""
+
+Namespace = Any
+
+BACKENDS = ("numpy", "array-api-strict", "torch", "cupy")
+
+
+def array_namespace(*arrays: Array) -> Namespace:
+    """Return the array-API namespace that all of `arrays` share."""
+    return array_api_compat.array_namespace(*arrays)
+
+
+def is_numpy(array: Array) -> bool:
+    """Say whether `array` lives on the host as a numpy array."""
+    return isinstance(array, np.ndarray | np.generic)
+
+
+def to_numpy(array: Array) -> np.ndarray[Any, Any]:
+    """Return `array` as a numpy array on the host, copying from a device where it must."""
+    if is_numpy(array):
+        return np.asarray(array)
+    if array_api_compat.is_cupy_array(array):
+        return np.asarray(array.get())
+    if array_api_compat.is_torch_array(array):
+        return np.asarray(array.detach().cpu().numpy())
+    return np.asarray(array_api_compat.to_device(array, _host_of(array)))
+
+
+def _host_of(array: Array) -> Any:
+    """Return the host device of array-api-strict, whose second device refuses conversion."""
+    import array_api_strict
+
+    return array_api_strict.Device("CPU_DEVICE")
+
+
+@dataclass(frozen=True)
+class Backend:
+    """An array library and a device of it, asked for by name.
+
+    name: one of `BACKENDS`, for torch optionally with a device (``torch:cuda``).
+    """
+
+    name: str
+    namespace: Namespace
+    device: Any = None
+
+    def asarray(self, host: Any) -> Array:
+        """Return a copy or view of the numpy array `host` on this backend."""
+        return self.namespace.asarray(host, device=self.device)
+
+    @property
+    def version(self) -> str:
+        """The array library's version."""
+        return str(getattr(self.namespace, "__version__", "unknown"))
+
+
+def backend(name: str = "numpy") -> Backend:
+    """Return the backend called `name`.
+
+    Raises UnknownName for a name that is not in `BACKENDS`, BackendUnavailable when the
+    library is not installed or a trial allocation on its device fails.
+    """
+    library, _, device = name.partition(":")
+    if library not in BACKENDS:
+        raise UnknownName(f"backend={name!r} is unknown: use one of {', '.join(BACKENDS)}")
+    try:
+        found = _open(library, device, name)
+        found.asarray(np.zeros(1))
+    except Exception as reason:  # drivers fail with exceptions of their own making
+        extra = (
+            "install relu-verify[cuda12] or [cuda13]"
+            if library == "cupy"
+            else f"pip install {library}"
+        )
+        raise BackendUnavailable(
+            f"backend={name!r} cannot be used here ({type(reason).__name__}: {reason}); "
+            f"{extra}, or use --backend numpy"
+        ) from reason
+    return found
+
+
+def _open(library: str, device: str, name: str) -> Backend:
+    if library == "cupy":
+        import array_api_compat.cupy as cupy
+
+        return Backend(name, cupy)
+    if library == "torch":
+        import array_api_compat.torch as torch
+
+        return Backend(name, torch, device or "cpu")
+    if library == "array-api-strict":
+        import array_api_strict
+
+        return Backend(name, array_api_strict, array_api_strict.Device(device) if device else None)
+    import array_api_compat.numpy as numpy_namespace
+
+    return Backend(name, numpy_namespace)

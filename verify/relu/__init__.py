@@ -1,0 +1,20 @@
+"""Shallow ReLU regression in Gram space: problems, descent to the limit, the comparator, the gap."""
+
+from verify.relu.descent import Run, descend
+from verify.relu.effective_dimensions import EffectiveDimensions
+from verify.relu.gap import implicit_bias_gap
+from verify.relu.minimum_norm import MinimumNorm, minimum_norm
+from verify.relu.plain import PlainRun, descend_plainly
+from verify.relu.problem import Problem
+
+__all__ = [
+    "EffectiveDimensions",
+    "MinimumNorm",
+    "PlainRun",
+    "Problem",
+    "Run",
+    "descend",
+    "descend_plainly",
+    "implicit_bias_gap",
+    "minimum_norm",
+]

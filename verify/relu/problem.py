@@ -1,0 +1,358 @@
+"""A batch of shallow ReLU regression problems, reduced to what gradient descent can see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+
+from verify.arrays import Array, Backend, array_namespace, to_numpy
+from verify.errors import InputError
+from verify.relu.effective_dimensions import EffectiveDimensions
+from verify.tolerances import SINGULAR_BELOW
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """B problems with n examples and m neurons of fixed output signs (theory §1–2).
+
+    The model is f(x) = Σ_k s_k max(w_k·x, 0), the loss ½ Σ_i (f(x_i) − y_i)², trained by
+    full-batch gradient descent. Gram matrix and starting predictions determine the
+    dynamics whatever the dimension is; the parts of the starting weights outside the span
+    of the data never move, and only their inner products matter, for norms and gaps.
+
+    gram: (B, n, n), XXᵀ.   labels: (B, n).   starting_predictions: (B, m, n), the w_k·x_i.
+    signs: (B, m), the s_k ∈ {−1, +1}.   step_size: (B,).
+    perpendicular_gram: (B, m, m), inner products of the parts outside the span of the data.
+    slope_at_zero: 0 or 1, the derivative of the activation at zero.
+    law: effective dimensions of the law that the features were drawn from, where known.
+    features, starting_weights: (B, n, d) and (B, m, d) where the caller has them, or None.
+    """
+
+    gram: Array
+    labels: Array
+    starting_predictions: Array
+    signs: Array
+    step_size: Array
+    perpendicular_gram: Array
+    slope_at_zero: int = 0
+    law: EffectiveDimensions | None = None
+    features: Array | None = None
+    starting_weights: Array | None = None
+
+    @property
+    def batch(self) -> int:
+        """Number B of problems."""
+        return int(self.gram.shape[0])
+
+    @property
+    def examples(self) -> int:
+        """Number n of examples."""
+        return int(self.gram.shape[-1])
+
+    @property
+    def neurons(self) -> int:
+        """Number m of neurons."""
+        return int(self.starting_predictions.shape[1])
+
+    @cached_property
+    def eigenvalues(self) -> Array:
+        """Eigenvalues of the Gram matrices in ascending order, (B, n)."""
+        return array_namespace(self.gram).linalg.eigvalsh(self.gram)
+
+    @cached_property
+    def starting_duals(self) -> Array:
+        """Minimum-norm data-span coefficients G⁺β⁰ of the starting weights, (B, m, n)."""
+        return _pseudo_solve(self.gram, self.starting_predictions)[0]
+
+    @property
+    def positives(self) -> Array:
+        """Mask of the examples with a positive label, (B, n)."""
+        return self.labels > 0
+
+    def select(self, index: Array) -> Problem:
+        """Return the problems at the integer positions `index`, (K,), as a batch of K."""
+        xp = array_namespace(self.gram)
+
+        def rows(array: Array | None) -> Array | None:
+            return None if array is None else xp.take(array, index, axis=0)
+
+        chosen = replace(
+            self,
+            law=None if self.law is None else self.law.select(to_numpy(index)),
+            **{name: rows(getattr(self, name)) for name in _BATCHED},
+        )
+        for name in ("eigenvalues", "starting_duals"):
+            if name in self.__dict__:
+                chosen.__dict__[name] = rows(self.__dict__[name])
+        return chosen
+
+    def to(self, backend: Backend) -> Problem:
+        """Return the same problems with their arrays on `backend`."""
+
+        def move(array: Array | None) -> Array | None:
+            return None if array is None else backend.asarray(to_numpy(array))
+
+        return replace(self, **{name: move(getattr(self, name)) for name in _BATCHED})
+
+    @classmethod
+    def from_features(
+        cls,
+        features: Array,
+        labels: Array,
+        *,
+        step_size: Any,
+        starting_weights: Array | None = None,
+        starting_predictions: Array | None = None,
+        signs: Sequence[int] | Array = (1,),
+        slope_at_zero: int = 0,
+        law: EffectiveDimensions | None = None,
+    ) -> Problem:
+        """Build problems from features (n, d) or (B, n, d) and labels (n,) or (B, n).
+
+        Give either starting_weights (m, d) or starting_predictions (m, n), with a leading
+        batch axis where wanted; starting predictions mean starting weights in the span of
+        the data. step_size is a number or (B,); signs (m,) or (B, m).
+
+        Raises InputError for shapes that do not fit, values that are not finite, a step that
+        is not positive, signs other than ±1, or starting predictions that no weights attain.
+        """
+        xp = array_namespace(features)
+        features = _batched(features, 2, "features", "(n, d)", xp)
+        if (starting_weights is None) == (starting_predictions is None):
+            raise InputError(
+                "starting_weights and starting_predictions: expected exactly one of the two; "
+                "pass starting_predictions for a start in the span of the data"
+            )
+        gram = features @ xp.matrix_transpose(features)
+        if starting_weights is None:
+            return _checked(
+                cls,
+                gram,
+                labels,
+                starting_predictions,
+                signs,
+                step_size,
+                None,
+                slope_at_zero,
+                law,
+                features,
+                None,
+            )
+        weights = _batched(
+            _like(starting_weights, features, xp), 2, "starting_weights", "(m, d)", xp
+        )
+        if weights.shape[-1] != features.shape[-1]:
+            raise InputError(
+                f"starting_weights has d={weights.shape[-1]}, expected d={features.shape[-1]} "
+                "as in features; pass one row a neuron, shape (m, d)"
+            )
+        batch = max(int(features.shape[0]), int(weights.shape[0]))
+        weights = _spread(weights, batch, "starting_weights", xp)
+        predictions = weights @ xp.matrix_transpose(features)
+        duals, _ = _pseudo_solve(_spread(gram, batch, "features", xp), predictions)
+        perpendicular = weights - duals @ features
+        return _checked(
+            cls,
+            gram,
+            labels,
+            predictions,
+            signs,
+            step_size,
+            perpendicular @ xp.matrix_transpose(perpendicular),
+            slope_at_zero,
+            law,
+            features,
+            weights,
+        )
+
+    @classmethod
+    def from_gram(
+        cls,
+        gram: Array,
+        labels: Array,
+        *,
+        starting_predictions: Array,
+        step_size: Any,
+        signs: Sequence[int] | Array = (1,),
+        perpendicular_gram: Array | None = None,
+        slope_at_zero: int = 0,
+        law: EffectiveDimensions | None = None,
+    ) -> Problem:
+        """Build problems from Gram matrices (n, n) or (B, n, n); else as `from_features`.
+
+        Raises InputError as `from_features`, and for a Gram matrix that is not symmetric
+        positive semi-definite.
+        """
+        return _checked(
+            cls,
+            gram,
+            labels,
+            starting_predictions,
+            signs,
+            step_size,
+            perpendicular_gram,
+            slope_at_zero,
+            law,
+            None,
+            None,
+        )
+
+
+_BATCHED = (
+    "gram",
+    "labels",
+    "starting_predictions",
+    "signs",
+    "step_size",
+    "perpendicular_gram",
+    "features",
+    "starting_weights",
+)
+
+
+def _checked(
+    cls: type[Problem],
+    gram: Array,
+    labels: Array,
+    starting_predictions: Array,
+    signs: Any,
+    step_size: Any,
+    perpendicular_gram: Array | None,
+    slope_at_zero: int,
+    law: EffectiveDimensions | None,
+    features: Array | None,
+    starting_weights: Array | None,
+) -> Problem:
+    """Validate, give every array its batch axis and its full size, and build the problem."""
+    xp = array_namespace(gram)
+    if not xp.isdtype(gram.dtype, "real floating"):
+        gram = xp.astype(gram, xp.float64)
+    gram = _batched(gram, 2, "gram", "(n, n)", xp)
+    labels = _batched(_like(labels, gram, xp), 1, "labels", "(n,)", xp)
+    predictions = _batched(
+        _like(starting_predictions, gram, xp), 2, "starting_predictions", "(m, n)", xp
+    )
+    signs = _batched(_like(signs, gram, xp), 1, "signs", "(m,)", xp)
+    step = xp.reshape(_like(step_size, gram, xp), (-1,))
+    n, m = int(gram.shape[-1]), int(predictions.shape[1])
+    if gram.shape[-2] != n or n == 0:
+        raise InputError(f"gram has shape {tuple(gram.shape)}, expected (B, n, n) with n >= 1")
+    if labels.shape[-1] != n:
+        raise InputError(f"labels has n={labels.shape[-1]}, expected n={n}, one label an example")
+    if predictions.shape[-1] != n:
+        raise InputError(
+            f"starting predictions have n={predictions.shape[-1]}, expected n={n}: "
+            "pass one row a neuron, shape (m, n)"
+        )
+    if signs.shape[-1] != m:
+        raise InputError(
+            f"signs has m={signs.shape[-1]}, expected m={m}, one sign a row of the start; "
+            "pass signs=(1,) for one neuron, (1, -1) for two"
+        )
+    batch = max(int(a.shape[0]) for a in (gram, labels, predictions, signs, step))
+    perpendicular = (
+        xp.zeros((batch, m, m), dtype=gram.dtype, device=gram.device)
+        if perpendicular_gram is None
+        else _batched(_like(perpendicular_gram, gram, xp), 2, "perpendicular_gram", "(m, m)", xp)
+    )
+    named = {
+        "gram": gram,
+        "labels": labels,
+        "starting_predictions": predictions,
+        "signs": signs,
+        "step_size": step,
+        "perpendicular_gram": perpendicular,
+    }
+    for name, array in named.items():
+        if not bool(xp.all(xp.isfinite(array))):
+            raise InputError(f"{name} has values that are NaN or infinite; remove or impute them")
+    if not bool(xp.all(step > 0)):
+        raise InputError(f"step_size={step_size} is not positive; try 0.5 / mean(diag(gram))")
+    if not bool(xp.all(xp.abs(signs) == 1)):
+        raise InputError("signs has a value other than -1 and +1, the fixed output signs")
+    if slope_at_zero not in (0, 1):
+        raise InputError(f"slope_at_zero={slope_at_zero!r}, expected 0 or 1")
+    _check_gram(gram, xp)
+    full = {name: _spread(array, batch, name, xp) for name, array in named.items()}
+    problem = cls(
+        **full,
+        slope_at_zero=slope_at_zero,
+        law=law,
+        features=None if features is None else _spread(features, batch, "features", xp),
+        starting_weights=starting_weights,
+    )
+    if starting_weights is None:
+        _check_attainable(problem, xp)
+    return problem
+
+
+def _like(values: Any, gram: Array, xp: Any) -> Array:
+    """Return `values` with the type and on the device of `gram`."""
+    return xp.asarray(values, dtype=gram.dtype, device=gram.device)
+
+
+def _batched(array: Array, core: int, name: str, expected: str, xp: Any) -> Array:
+    """Give `array` a batch axis in front of its `core` axes."""
+    if array.ndim == core:
+        return xp.expand_dims(array, axis=0)
+    if array.ndim != core + 1:
+        raise InputError(
+            f"{name} has shape {tuple(array.shape)}, expected {expected} or a batch of such"
+        )
+    return array
+
+
+def _spread(array: Array, batch: int, name: str, xp: Any) -> Array:
+    """Repeat a batch of one up to `batch` problems."""
+    if array.shape[0] == batch:
+        return array
+    if array.shape[0] != 1:
+        raise InputError(
+            f"{name} has a batch of {array.shape[0]}, expected 1 or {batch} as the other arrays"
+        )
+    return xp.broadcast_to(array, (batch, *array.shape[1:]))
+
+
+def _check_gram(gram: Array, xp: Any) -> None:
+    """Refuse a matrix that is no Gram matrix: not symmetric, or with a negative eigenvalue."""
+    scale = xp.max(xp.abs(gram), axis=(-2, -1))
+    skew = xp.max(xp.abs(gram - xp.matrix_transpose(gram)), axis=(-2, -1))
+    if bool(xp.any(skew > 1e-12 * scale)):
+        raise InputError("gram is not symmetric; pass X @ X.T, or (G + G.T) / 2")
+    lowest = xp.linalg.eigvalsh(gram)[..., 0]
+    if bool(xp.any(lowest < -1e-10 * scale * gram.shape[-1])):
+        raise InputError(
+            f"gram has the eigenvalue {float(xp.min(lowest)):.3g}, expected a positive "
+            "semi-definite matrix X @ X.T"
+        )
+
+
+def _check_attainable(problem: Problem, xp: Any) -> None:
+    """Refuse starting predictions outside the range of a singular Gram matrix."""
+    if not bool(xp.any(problem.starting_predictions != 0)):
+        return
+    _, misfit = _pseudo_solve(problem.gram, problem.starting_predictions)
+    if bool(xp.any(misfit > 1e-8)):
+        raise InputError(
+            "starting_predictions cannot be attained: the Gram matrix is singular (n > d, "
+            "duplicated or centred rows) and they lie outside its range; pass starting_weights"
+        )
+
+
+def _pseudo_solve(gram: Array, right: Array) -> tuple[Array, Array]:
+    """Return G⁺b for rows b of `right` (B, m, n), and the relative misfit ‖b − GG⁺b‖/‖b‖ (B, m)."""
+    xp = array_namespace(gram)
+    values, vectors = xp.linalg.eigh(gram)
+    floor = SINGULAR_BELOW * gram.shape[-1] * xp.max(xp.abs(values), axis=-1, keepdims=True)
+    kept = values > floor
+    inverse = xp.where(kept, 1.0 / xp.where(kept, values, xp.ones_like(values)), 0.0 * values)
+    coordinates = right @ vectors
+    solution = (coordinates * inverse[:, None, :]) @ xp.matrix_transpose(vectors)
+    lost = xp.linalg.vector_norm(
+        xp.where(kept[:, None, :], 0.0 * coordinates, coordinates), axis=-1
+    )
+    size = xp.linalg.vector_norm(right, axis=-1)
+    return solution, lost / xp.where(size > 0, size, xp.ones_like(size))
