@@ -32,9 +32,14 @@ def is_numpy(array: Array) -> bool:
     return isinstance(array, np.ndarray | np.generic)
 
 
+def device(array: Array) -> Any:
+    """Return the device that `array` lives on."""
+    return array_api_compat.device(array)
+
+
 def to_numpy(array: Array) -> np.ndarray[Any, Any]:
     """Return `array` as a numpy array on the host, copying from a device where it must."""
-    if is_numpy(array):
+    if is_numpy(array) or not array_api_compat.is_array_api_obj(array):
         return np.asarray(array)
     if array_api_compat.is_cupy_array(array):
         return np.asarray(array.get())
@@ -98,11 +103,11 @@ def backend(name: str = "numpy") -> Backend:
 
 def _open(library: str, device: str, name: str) -> Backend:
     if library == "cupy":
-        import array_api_compat.cupy as cupy
+        from array_api_compat import cupy
 
         return Backend(name, cupy)
     if library == "torch":
-        import array_api_compat.torch as torch
+        from array_api_compat import torch
 
         return Backend(name, torch, device or "cpu")
     if library == "array-api-strict":

@@ -136,7 +136,7 @@ def _nearest_first(name: str, options: Iterable[str]) -> list[str]:
     from difflib import SequenceMatcher
 
     # Beyond 40 characters the matcher is slow and its answer is not shown.
-    matcher = SequenceMatcher(b=name[:40].casefold(), autojunk=False)
+    matcher = SequenceMatcher(b=name[:40].casefold())
 
     def similarity(option: str) -> float:
         matcher.set_seq1(option[:40].casefold())
@@ -249,8 +249,8 @@ def _read_rows(file: Path) -> list[list[str]]:
     try:
         rows = [[cell.strip() for cell in line] for line in lines]
     except csv.Error as error:
-        _refuse(file, f"is not a table ({error})", "cells of one kind of quotes", "save it again")
-    while rows and not any(rows[-1]):
+        _refuse(file, f"is not a table ({error})", "cells with balanced quotes", "save it again")
+    while rows and rows[-1] in ([], [""]):
         rows.pop()
     return rows
 
@@ -313,7 +313,7 @@ def _as_float64(file: Path, array: NDArray[Any]) -> _Floats:
     if array.dtype.kind in "iu" and not -(2**53) <= array.min() <= array.max() <= 2**53:
         found = f"has integers from {array.min()} to {array.max()}"
         _refuse(file, found, "magnitudes up to 2**53, exact in float64", "rescale them")
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         values = np.ascontiguousarray(array, dtype=np.float64)
     wrong = ~np.isfinite(values)
     if wrong.any():
@@ -353,8 +353,8 @@ def _numbers_or_levels(file: Path, cells: list[str]) -> _Floats | list[str]:
     levels = [cell.strip() for cell in cells]
     missing = [i for i, level in enumerate(levels, 1) if level.lower() in _MISSING]
     if missing:
-        found = f"has {len(missing)} missing labels, the first, label {missing[0]}, "
-        found += repr(levels[missing[0] - 1])
+        first = missing[0]
+        found = f"lacks {len(missing)} labels, the first at label {first} ({levels[first - 1]!r})"
         _refuse(file, found, f"{len(levels)} labels", "drop these examples or rename the level")
     numbers = [_number(level) for level in levels]
     return levels if None in numbers else _as_float64(file, np.array(numbers, dtype=np.float64))
@@ -375,7 +375,8 @@ def _one_against_the_rest(file: Path, raw: _Floats | list[str], positive: str) -
     if len(counts) == 1:
         found = f"has only the level {_listing(counts)}"
         _refuse(file, found, "another level, to become -1", "add examples of another class")
-    return Labels(np.array([1.0 if name == level else -1.0 for name in levels]), counts, level)
+    values = np.array([1.0 if name == level else -1.0 for name in levels])
+    return Labels(values, dict(counts), level)
 
 
 def _spelled(value: float) -> str:

@@ -53,10 +53,11 @@ def masked(matrix: Array, mask: Array) -> Array:
 
     A ragged batch of principal submatrices becomes one regular batch of full size: solving
     with a right-hand side that vanishes off the mask solves each submatrix. The scale is the
-    mean diagonal of A, so that the conditioning is that of the submatrix.
+    mean diagonal of A (1 where that is zero), so that both blocks are of one size.
     """
     xp = array_namespace(matrix)
     inside = mask[:, :, None] & mask[:, None, :]
     identity = xp.eye(matrix.shape[-1], dtype=matrix.dtype, device=matrix.device)
     scale = xp.mean(xp.linalg.diagonal(matrix), axis=-1)[:, None, None]
+    scale = xp.where(scale > 0, scale, xp.ones_like(scale))
     return xp.where(inside, matrix, identity * scale)

@@ -1,4 +1,4 @@
-"""Shallow ReLU regression in Gram space: problems, descent to the limit, the comparator, the gap."""
+"""Shallow ReLU regression in Gram space: problems, descent to the limit, comparator and gap."""
 
 from verify.relu.descent import Run, descend
 from verify.relu.effective_dimensions import EffectiveDimensions

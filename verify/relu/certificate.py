@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from verify.arrays import Array, array_namespace
+import numpy as np
+
+from verify.arrays import Array, array_namespace, to_numpy
 from verify.relu.problem import Problem
 from verify.tolerances import REGULAR_ABOVE, SINGULAR_BELOW, summation
 
@@ -22,12 +24,16 @@ class State:
     change: (B, m, n), the data-span coefficients gained since the start.
     predictions: (B, m, n).   pattern: (B, m, n), which examples each neuron is active on.
     residual: (B, n), model output minus label.
+    speed: (B,), a bound on ηλ_max(M), dimensionless; above 2, errors grow.
+    error: (B,), a bound on the distance, in weights, from what exact arithmetic would give.
     """
 
     change: Array
     predictions: Array
     pattern: Array
     residual: Array
+    speed: Array
+    error: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,18 +49,86 @@ class Certificate:
     slack: Array
 
 
-def observe(problem: Problem, change: Array) -> State:
-    """Return the state whose coefficients differ from the start by `change`, (B, m, n)."""
+def start(problem: Problem) -> State:
+    """Return the state before the first step."""
+    xp = array_namespace(problem.gram)
+    change = xp.zeros_like(problem.starting_predictions)
+    predictions, pattern, residual = _observe(problem, change)
+    return State(
+        change, predictions, pattern, residual, _speed(problem, pattern), 0 * problem.step_size
+    )
+
+
+def gradient_step(problem: Problem, state: State) -> State:
+    """Take one step: α_k ← α_k − η s_k D_k r, with predictions from the Gram matrix (theory §2).
+
+    As long as every sign is right, an error e in the weights becomes (I − ηJᵀJ)e with
+    JJᵀ = M: it grows by max(1, ηλ_max(M) − 1) at most, and the step's rounding comes on top.
+    """
+    xp = array_namespace(problem.gram)
+    eta = problem.step_size[:, None, None]
+    gradient = problem.signs[:, :, None] * xp.where(
+        state.pattern, state.residual[:, None, :], 0 * state.predictions
+    )
+    change = state.change - eta * gradient
+    predictions, pattern, residual = _observe(problem, change)
+    flipped = xp.any(pattern != state.pattern, axis=(1, 2))
+    speed = state.speed
+    if bool(xp.any(flipped)):
+        speed = xp.where(flipped, _speed(problem, pattern), speed)
+    blur = xp.where(state.pattern, residual_rounding(problem, state)[:, None, :], 0 * gradient)
+    local = eta * (blur + 4 * epsilon(change) * xp.abs(gradient)) + epsilon(change) * xp.abs(change)
+    length = xp.sqrt(problem.eigenvalues[:, -1] * xp.sum(local * local, axis=(1, 2)))
+    growth = xp.where(state.speed > 2, state.speed - 1, xp.ones_like(speed))
+    return State(change, predictions, pattern, residual, speed, growth * state.error + length)
+
+
+def _observe(problem: Problem, change: Array) -> tuple[Array, Array, Array]:
+    """Return predictions, pattern and residual of coefficients changed by `change`, (B, m, n)."""
     xp = array_namespace(change)
     predictions = problem.starting_predictions + change @ problem.gram
     pattern = predictions >= 0 if problem.slope_at_zero else predictions > 0
     active = xp.where(pattern, predictions, xp.zeros_like(predictions))
     output = xp.sum(problem.signs[:, :, None] * active, axis=1)
-    return State(change, predictions, pattern, output - problem.labels)
+    return predictions, pattern, output - problem.labels
 
 
-def rounding(problem: Problem, change: Array) -> Array:
-    """Return a bound on the rounding error of the predictions of `observe`, (B, m, n).
+def _speed(problem: Problem, pattern: Array) -> Array:
+    """Return an upper bound on ηλ_max(M), (B,).
+
+    λ_max(M) ≤ λ_max(G) · (most neurons on one example); where that is not below 2/η, the
+    spectrum of M itself.
+    """
+    xp = array_namespace(problem.gram)
+    crowd = xp.max(xp.sum(xp.astype(pattern, problem.gram.dtype), axis=1), axis=-1)
+    margin = 1 + summation(problem.examples, problem.gram)
+    speed = problem.step_size * problem.eigenvalues[:, -1] * crowd * margin
+    fast = to_numpy(speed >= 2)
+    if not fast.any():
+        return speed
+    index = xp.asarray(np.flatnonzero(fast), device=problem.gram.device)
+    few = problem.select(index)
+    values = xp.linalg.eigvalsh(interaction(few, xp.take(pattern, index, axis=0)))
+    merged = to_numpy(speed).copy()
+    merged[fast] = to_numpy(few.step_size * values[:, -1] * margin)
+    return xp.asarray(merged, device=problem.gram.device)
+
+
+def rounding(problem: Problem, state: State) -> Array:
+    """Return a bound on the error of the computed predictions, (B, m, n).
+
+    Of their evaluation, and of the `state.error` that earlier steps have left in the weights
+    (none in those of a neuron that has not moved).
+    """
+    xp = array_namespace(problem.gram)
+    lengths = xp.sqrt(xp.linalg.diagonal(problem.gram))[:, None, :]
+    moved = xp.any(state.change != 0, axis=-1, keepdims=True)
+    error = xp.where(moved, state.error[:, None, None] + 0 * lengths, 0 * lengths)
+    return evaluation_rounding(problem, state.change) + lengths * error
+
+
+def evaluation_rounding(problem: Problem, change: Array) -> Array:
+    """Return a bound on the rounding error of β⁰ + Ga, a = `change`, (B, m, n).
 
     |Σ_j G_ij a_j| ≤ √G_ii Σ_j √G_jj |a_j| (Cauchy–Schwarz), times the error of a sum.
     """
@@ -62,6 +136,16 @@ def rounding(problem: Problem, change: Array) -> Array:
     lengths = xp.sqrt(xp.linalg.diagonal(problem.gram))[:, None, :]
     size = lengths * xp.sum(lengths * xp.abs(change), axis=-1, keepdims=True)
     return summation(problem.examples, change) * (xp.abs(problem.starting_predictions) + size)
+
+
+def residual_rounding(problem: Problem, state: State) -> Array:
+    """Return a bound on the rounding error of the computed residual, (B, n)."""
+    xp = array_namespace(problem.gram)
+    terms = evaluation_rounding(problem, state.change) + summation(
+        problem.neurons, problem.gram
+    ) * xp.abs(state.predictions)
+    of_label = summation(problem.neurons, problem.gram) * xp.abs(problem.labels)
+    return xp.sum(terms, axis=1) + of_label
 
 
 def covered(state: State) -> Array:

@@ -91,7 +91,7 @@ def coherence(problem: Problem) -> Values:
     norms = xp.sqrt(xp.linalg.diagonal(problem.gram))
     scale = norms[:, :, None] * norms[:, None, :]
     cosines = _off_diagonal(problem.gram) / xp.where(scale > 0, scale, xp.ones_like(scale))
-    return to_numpy(xp.max(xp.abs(cosines), axis=(-2, -1)))
+    return np.asarray(to_numpy(xp.max(xp.abs(cosines), axis=(-2, -1))))
 
 
 def conditioning(problem: Problem) -> Values:
@@ -104,7 +104,7 @@ def conditioning(problem: Problem) -> Values:
 
 def relative_step(problem: Problem) -> Values:
     """Relative step size c = ητ, (B,), dimensionless, with τ of `dimensions_of`."""
-    return to_numpy(problem.step_size) * np.asarray(dimensions_of(problem).trace)
+    return np.asarray(to_numpy(problem.step_size) * dimensions_of(problem).trace)
 
 
 def gram_deviation(problem: Problem) -> Values:

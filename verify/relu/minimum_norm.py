@@ -33,7 +33,8 @@ _EXCHANGES_PER_EXAMPLE = 10
 class MinimumNorm:
     """Minimum-norm global minima of B problems with one neuron.
 
-    problem: what it solves.   duals: (B, 1, n), α⋆.   norm: (B,), ‖w⋆‖₂.   tight: (B, n), the set F.
+    problem: what it solves.   duals: (B, 1, n), α⋆.   norm: (B,), ‖w⋆‖₂.
+    tight: (B, n), the set F.
     kkt: (B, 4), relative residuals recomputed from the duals: primal equality
         max|(Gα)₊ − y₊|, primal inequality max((Gα)₋)₊, both over max|y|; dual sign max(α₋)₊
         over max|α|; complementarity max|α₋ (Gα)₋| over the product of the two scales.

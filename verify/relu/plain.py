@@ -53,7 +53,7 @@ def descend_plainly(problem: Problem, max_steps: int = 2_000, tolerance: float =
     steps = np.zeros(problem.batch, dtype=np.int64)
     contraction = np.full(problem.batch, -np.inf)
     settled = np.zeros(problem.batch, dtype=bool)
-    before = norm = None
+    before, norm = None, np.zeros(problem.batch)
     for step in range(max_steps + 1):
         predictions = problem.starting_predictions + change @ gram
         active = predictions >= 0 if problem.slope_at_zero else predictions > 0

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-
 from verify.arrays import Array, Backend, array_namespace, to_numpy
 from verify.errors import InputError
 from verify.relu.effective_dimensions import EffectiveDimensions

@@ -61,14 +61,20 @@ class Spectrum:
             object.__setattr__(self, "name", _name_of(values, counts))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Spectrum) and self._content == other._content
+        return (
+            isinstance(other, Spectrum)
+            and np.array_equal(self.values, other.values)
+            and np.array_equal(self.multiplicities, other.multiplicities)
+        )
 
     def __hash__(self) -> int:
-        return hash(self._content)
+        return hash((self.values.tobytes(), self.multiplicities.tobytes()))
 
-    @cached_property
-    def _content(self) -> tuple[bytes, bytes]:
-        return self.values.tobytes(), self.multiplicities.tobytes()
+    def __repr__(self) -> str:
+        return f"Spectrum.named({self.name!r}, {_number(self.dimension)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Spectrum, (self.values, self.multiplicities, self.name)
 
     @cached_property
     def dimension(self) -> float:
@@ -112,11 +118,11 @@ class Spectrum:
         if not abs(total - 1.0) < 1e-9:
             raise InputError(f"levels have shares that sum to {total:g}, expected 1: {pairs}")
         counts = _whole_where_close(_dimension(dimension) * np.asarray([s for _, s in pairs]))
-        name = "levels:" + ",".join(f"{_number(v)}x{_number(share)}" for v, share in pairs)
-        return cls(np.asarray([value for value, _ in pairs]), counts, name if len(pairs) > 1 else "")
+        values = np.asarray([value for value, _ in pairs])
+        return cls(values, counts, _levels_name(pairs) if len(pairs) > 1 else "")
 
     @classmethod
-    def power_law(cls, dimension: int, exponent: float, scale: float = 1.0) -> Spectrum:
+    def power_law(cls, dimension: float, exponent: float, scale: float = 1.0) -> Spectrum:
         """Eigenvalues λ_j = scale·j^(−exponent), j = 1…dimension; exponent ≥ 0.
 
         Raises InputError also for a dimension that is not whole or exceeds `MOST_LEVELS`,
@@ -134,7 +140,7 @@ class Spectrum:
         return cls(scale * np.arange(1.0, d + 1.0) ** -exponent, np.ones(int(d)), name)
 
     @classmethod
-    def spiked(cls, dimension: float, spike: float, count: int) -> Spectrum:
+    def spiked(cls, dimension: float, spike: float, count: float) -> Spectrum:
         """`count` eigenvalues equal to `spike`, the others equal to 1; 1 ≤ count < dimension."""
         rest = _dimension(dimension) - count
         if not (count >= 1 and float(count).is_integer() and rest > 0):
@@ -180,7 +186,7 @@ def _levels(values: Any, counts: Any) -> tuple[NDArray[np.float64], NDArray[np.f
         if bad.any():
             raise InputError(f"{name}={array[bad][0]:g}, expected a positive finite number")
     distinct, place = np.unique(-values, return_inverse=True)
-    return -distinct, np.bincount(place, weights=counts)
+    return -distinct, np.bincount(place, weights=counts).astype(np.float64)
 
 
 def _dimension(dimension: float) -> float:
@@ -207,10 +213,12 @@ def _name_of(values: NDArray[np.float64], counts: NDArray[np.float64]) -> str:
         return "isotropic" + (f":{_number(values[0])}" if values[0] != 1.0 else "")
     if len(values) > _NAMEABLE_LEVELS:
         return "explicit"
-    shares = counts / np.sum(counts)
-    return "levels:" + ",".join(
-        f"{_number(v)}x{_number(share)}" for v, share in zip(values, shares, strict=True)
-    )
+    return _levels_name(zip(values, counts / np.sum(counts), strict=True))
+
+
+def _levels_name(levels: Iterable[tuple[float, float]]) -> str:
+    """Write pairs (value, share) as `Spectrum.named` reads them."""
+    return "levels:" + ",".join(f"{_number(v)}x{_number(share)}" for v, share in levels)
 
 
 def _pair(text: str) -> tuple[float, float]:
@@ -224,14 +232,9 @@ def _numbers(text: str) -> list[float]:
     return [float(part) for part in text.split(":")] if text else []
 
 
-def _read_spiked(dimension: float, text: str) -> Spectrum:
-    spike, count = _pair(text)
-    return Spectrum.spiked(dimension, spike, int(count) if count.is_integer() else -1)
-
-
 _READERS: dict[str, Callable[[float, str], Spectrum]] = {
     "isotropic": lambda d, text: Spectrum.isotropic(d, *_numbers(text)),
     "levels": lambda d, text: Spectrum.of_levels(d, map(_pair, text.split(","))),
-    "power": lambda d, text: Spectrum.power_law(d, *_numbers(text)),  # type: ignore[arg-type]
-    "spiked": _read_spiked,
+    "power": lambda d, text: Spectrum.power_law(d, *_numbers(text)),
+    "spiked": lambda d, text: Spectrum.spiked(d, *_pair(text)),
 }

@@ -1,0 +1,69 @@
+"""The built-in theorems by id, and the one way from a name to a theorem."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+
+from verify.errors import UnknownName
+from verify.loading import load_file, load_module
+from verify.theorem import Claim, Theorem
+
+MODULES = {
+    "lai2026.theorem1": "properties.lai2026.theorem1",
+    "lai2026.theorem2": "properties.lai2026.theorem2",
+}
+
+
+def find_theorem(name: str) -> Theorem:
+    """Return the theorem called `name`: a built-in id, or the path of a Python file.
+
+    Raises UnknownName, with the nearest ids, for anything else.
+    """
+    if name in MODULES:
+        return load_module(MODULES[name])
+    if name.endswith(".py") or Path(name).is_file():
+        return load_file(name)
+    raise UnknownName(f"theorem {name!r} is unknown{_nearest(name, list(MODULES))}")
+
+
+def find_claim(name: str) -> tuple[Theorem, Claim]:
+    """Return the claim or control called `name`, and its theorem.
+
+    name: `theorem.claim`, `path/to/file.py::claim`, or the bare claim name where it is unique
+    among the built-in theorems. Raises UnknownName.
+    """
+    if "::" in name:
+        path, _, bare = name.rpartition("::")
+        theorem = load_file(path)
+        return theorem, _claim_of(theorem, bare)
+    prefix, _, bare = name.rpartition(".")
+    if prefix in MODULES:
+        theorem = find_theorem(prefix)
+        return theorem, _claim_of(theorem, bare)
+    theorems = [find_theorem(known) for known in MODULES]
+    found = [theorem for theorem in theorems if name in _names(theorem)]
+    if len(found) == 1:
+        return found[0], found[0].claim(name)
+    if found:
+        full = ", ".join(theorem.address_of(name) for theorem in found)
+        raise UnknownName(f"claim {name!r} is in several theorems: write one of {full}")
+    known_names = [n for t in theorems for bare in _names(t) for n in (bare, t.address_of(bare))]
+    raise UnknownName(f"claim {name!r} is unknown{_nearest(name, known_names)}")
+
+
+def _names(theorem: Theorem) -> list[str]:
+    return [claim.id for claim in theorem.claims] + [control.id for control in theorem.controls]
+
+
+def _claim_of(theorem: Theorem, name: str) -> Claim:
+    if name not in _names(theorem):
+        raise UnknownName(
+            f"theorem {theorem.address!r} has no claim {name!r}{_nearest(name, _names(theorem))}"
+        )
+    return theorem.claim(name)
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, n=3, cutoff=0.4) or known[:3]
+    return f"; the nearest names are {', '.join(near)} (see `relu-verify list`)"

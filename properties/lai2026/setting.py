@@ -1,0 +1,231 @@
+"""What the theorems of Lai, Wang, Tao and Muthukumar (COLT 2026) share: problems and assumptions.
+
+Coordinates of a point (defaults in `DEFAULTS`): n examples; d features, or aspect = d/n²;
+c = η‖λ‖₁, the relative step; spectrum and features as `Spectrum.named` and `entry_law` read
+them; positives, a fraction or "random"; labels in [y_min, y_max]; start, the kind, with
+predictions up to start_high (from start_low, for "positive"). All dimensionless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from verify.arrays import Backend, to_numpy
+from verify.relu.certificate import certify_by_rows
+from verify.relu.descent import Run, gradient_step, start
+from verify.relu.effective_dimensions import (
+    dimensions_of,
+    freezing_probability,
+    gram_deviation,
+    regime_index,
+    relative_step,
+)
+from verify.relu.ensemble import Ensemble, Labels, Start
+from verify.relu.gap import outside_span
+from verify.relu.minimum_norm import MinimumNorm, minimum_norm
+from verify.relu.plain import PlainRun, descend_plainly
+from verify.relu.problem import Problem
+from verify.relu.spectra import Spectrum
+from verify.theorem import Assumption, Axis, Explicit, Field, Margin, Point, Status, Trial
+from verify.tolerances import REGULAR_ABOVE
+
+CITATION = (
+    "Lai, Wang, Tao, Muthukumar: How Does the ReLU Activation Affect the Implicit Bias of Gradient "
+    "Descent on High-dimensional Neural Network Regression? COLT 2026, PMLR 336; arXiv 2603.04895"
+)
+
+DEFAULTS: Mapping[str, Any] = {
+    "c": 0.5,
+    "spectrum": "isotropic",
+    "features": "gaussian",
+    "positives": 0.5,
+    "y_min": 0.5,
+    "y_max": 1.0,
+    "start": "positive",
+    "start_low": 1e-3,
+    "start_high": 1e-2,
+}
+
+AXES = (
+    Axis("n", 2, 12, "integer", meaning="examples"),
+    Axis("aspect", 4.0, 1e4, "log", simplest=1e4, meaning="features over squared examples, d/n²"),
+    Axis("c", 0.2, 1.2, simplest=0.5, meaning="relative step size η‖λ‖₁"),
+    Axis(
+        "spectrum",
+        scale="choice",
+        choices=("isotropic", "isotropic:4", "levels:4x0.5,1x0.5", "spiked:3x1"),
+        meaning="eigenvalues of the features' covariance",
+    ),
+    Axis("positives", 0.1, 0.9, simplest=0.5, meaning="share of positive labels"),
+    Axis("y_min", 0.2, 1.0, simplest=1.0, meaning="least |y| (the largest is 1)"),
+    Axis("start_high", 1e-6, 1e-2, "log", meaning="largest starting prediction"),
+)
+
+
+def ensemble_at(point: Point) -> Ensemble:
+    """Return the law of problems at a point."""
+    at = {**DEFAULTS, **point}
+    n = int(at["n"])
+    dimension = at["d"] if "d" in at else max(n + 1, round(at["aspect"] * n * n))
+    return Ensemble(
+        examples=n,
+        spectrum=Spectrum.named(at["spectrum"], dimension),
+        entries=at["features"],
+        labels=Labels(at["positives"], (at["y_min"], at["y_max"])),
+        start=Start(at["start"], min(at["start_low"], at["start_high"]), at["start_high"]),
+        relative_step=at["c"],
+    )
+
+
+def draw(point: Point, generator: np.random.Generator, trials: int) -> Problem:
+    """Draw i.i.d. problems at a point."""
+    return ensemble_at(point).draw(generator, trials)
+
+
+def place(problem: Problem, backend: Backend) -> Problem:
+    """Move problems to an array backend."""
+    return problem.to(backend)
+
+
+def describe(problem: Problem, index: int) -> dict[str, Any]:
+    """Return what a person needs to recognise one problem, and its data where they are small."""
+    one = problem.select(np.asarray([index]))
+    known = dimensions_of(one)
+    facts: dict[str, Any] = {
+        "examples": one.examples,
+        "dimension": float(np.ravel(known.dimension)[0]),
+        "d_2": float(np.ravel(known.d_2)[0]),
+        "relative_step": float(relative_step(one)[0]),
+        "step_size": float(to_numpy(one.step_size)[0]),
+        "regime_index_H": float(regime_index(one)[0]),
+        "predicted_freezing_probability": float(freezing_probability(one)[0]),
+        "gram_deviation": float(gram_deviation(one)[0]),
+        "labels": to_numpy(one.labels)[0],
+        "starting_predictions": to_numpy(one.starting_predictions)[0],
+    }
+    if one.features is not None:
+        facts["features"] = to_numpy(one.features)[0]
+    elif one.examples <= 12:
+        facts["gram"] = to_numpy(one.gram)[0]
+    return facts
+
+
+def _build_explicit(values: Mapping[str, Any]) -> Problem:
+    n = values["n"]
+    features = np.concatenate([values["diagonal"] * np.eye(n), values["block"]], axis=1)
+    return Problem.from_features(
+        features,
+        values["labels"],
+        starting_predictions=values["start"][None, :],
+        step_size=values["c"] / values["diagonal"] ** 2,
+    )
+
+
+EXPLICIT = Explicit(
+    sizes={"n": (2, 6), "k": (1, 3)},
+    fields={
+        "diagonal": Field(32, 96),
+        "block": Field(-3, 3, shape=("n", "k")),
+        "labels": Field(-4, 4, shape=("n",), denominator=4, nonzero=True),
+        "start": Field(1, 8, shape=("n",), denominator=1024),
+        "c": Field(4, 16, denominator=16),
+    },
+    build=_build_explicit,
+)
+"""Features X = [K·I | a block of small integers], labels in quarters, c in sixteenths."""
+
+
+def best(problem: Problem, _run: Run) -> MinimumNorm:
+    """Return the minimum-norm global minima."""
+    return minimum_norm(problem)
+
+
+def plain(problem: Problem, _run: Run) -> PlainRun:
+    """Return plain gradient descent, which shares no code with the jump to the limit."""
+    return descend_plainly(problem)
+
+
+def label_scale(problem: Problem) -> np.ndarray[Any, Any]:
+    """Return max|y|, (B,)."""
+    return np.asarray(np.abs(to_numpy(problem.labels)).max(axis=-1))
+
+
+# Assumptions. A strict inequality 0 < a is checked as 1e-12 ≤ a, relative to its scale.
+
+_STRICTLY = 1e-12
+
+
+def labels_are_nonzero(trial: Trial) -> Margin:
+    """No label is zero."""
+    labels = np.abs(to_numpy(trial.problem.labels))
+    return Margin(_STRICTLY, labels.min(axis=-1) / np.maximum(labels.max(axis=-1), 1e-300))
+
+
+def both_signs_occur(trial: Trial) -> Margin:
+    """There is at least one positive and one negative label."""
+    labels = to_numpy(trial.problem.labels)
+    return Margin(1, np.minimum((labels > 0).sum(axis=-1), (labels < 0).sum(axis=-1)))
+
+
+def gram_is_regular(trial: Trial) -> Margin:
+    """The Gram matrix is positive definite: λ_min > 1e-9 λ_max."""
+    values = to_numpy(trial.problem.eigenvalues)
+    return Margin(REGULAR_ABOVE, values[:, 0] / values[:, -1])
+
+
+def start_is_positive(trial: Trial) -> Margin:
+    """Every example is active at the start: every starting prediction is positive."""
+    predictions = to_numpy(trial.problem.starting_predictions)
+    return Margin(0.0, predictions.min(axis=(1, 2)) / label_scale(trial.problem) - _STRICTLY)
+
+
+def start_is_in_the_span(trial: Trial) -> Margin:
+    """The starting weights lie in the span of the data."""
+    size = to_numpy(outside_span(trial.problem)) * np.sqrt(trace(trial.problem))
+    return Margin(size, 1e-8, scale=label_scale(trial.problem))
+
+
+def certified_from_step_one(trial: Trial) -> Margin:
+    """The step-one certificate holds: after one step the active examples are those of positive
+    label, and the row-sum bound on all later movement lets no prediction cross zero."""
+    problem = trial.problem
+    state = gradient_step(problem, start(problem))
+    wrong = to_numpy((state.pattern[:, 0, :] != problem.positives).any(axis=-1))
+    slack = to_numpy(certify_by_rows(problem, state).slack) / label_scale(problem)
+    return Margin(0.0, np.where(wrong, -1.0, np.maximum(slack, -1.0)))
+
+
+def pattern_is_the_positives_from_step_one(trial: Trial) -> Margin:
+    """From step one on, for ever, the active examples are those of positive label."""
+    run: Run = trial.run
+    wrong = (
+        to_numpy(run.pattern_after_first_step)[:, 0, :] != to_numpy(trial.problem.positives)
+    ).mean(axis=-1)
+    margin = np.where(wrong > 0, -wrong, run.freeze_margin / label_scale(trial.problem))
+    unsure = (~run.certified & (margin >= 0)) | (run.near_ties > 0)
+    return Margin(0.0, margin).undecided_where(unsure)
+
+
+def gram_is_near_identity(trial: Trial) -> Margin:
+    """δ = ‖G/τ − I‖₂ is below 1."""
+    return Margin(gram_deviation(trial.problem), 1.0, rounding=1e-12)
+
+
+def trace(problem: Problem) -> np.ndarray[Any, Any]:
+    """Return τ = ‖λ‖₁ of the law, or its plug-in tr(G)/n, (B,)."""
+    return np.broadcast_to(np.asarray(dimensions_of(problem).trace, float), (problem.batch,))
+
+
+NONZERO_LABELS = Assumption(labels_are_nonzero, Status.SUMMARY, axes=("y_min",))
+BOTH_SIGNS = Assumption(both_signs_occur, Status.DERIVED, axes=("positives",))
+REGULAR = Assumption(gram_is_regular, Status.DERIVED, axes=("aspect",))
+POSITIVE_START = Assumption(start_is_positive, Status.SUMMARY, axes=("start_high",))
+START_IN_SPAN = Assumption(start_is_in_the_span, Status.DERIVED)
+STEP_ONE_CERTIFICATE = Assumption(certified_from_step_one, Status.DERIVED, axes=("aspect", "c"))
+FROZEN = Assumption(
+    pattern_is_the_positives_from_step_one, Status.SUMMARY, axes=("aspect", "c", "start_high")
+)
+NEAR_IDENTITY = Assumption(gram_is_near_identity, Status.DERIVED, axes=("aspect",))

@@ -1,0 +1,291 @@
+"""Theorem 1 of Lai et al. (COLT 2026): the dynamics of one ReLU neuron."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from properties import broken_solvers
+from properties.lai2026 import setting
+from properties.lai2026.setting import (
+    NONZERO_LABELS,
+    POSITIVE_START,
+    REGULAR,
+    STEP_ONE_CERTIFICATE,
+    label_scale,
+    pattern_is_the_positives_from_step_one,
+)
+from verify.arrays import to_numpy
+from verify.linear_algebra import solve_positive_definite
+from verify.relu.certificate import interaction, rounding
+from verify.relu.descent import descend
+from verify.relu.gap import nearest_interpolant, norm_in_span
+from verify.relu.plain import PlainRun
+from verify.relu.problem import Problem
+from verify.theorem import (
+    Control,
+    Margin,
+    Point,
+    Probable,
+    Status,
+    Theorem,
+    Trial,
+    Universal,
+)
+from verify.tolerances import IDENTITY
+
+GIVEN = (NONZERO_LABELS, POSITIVE_START, REGULAR, STEP_ONE_CERTIFICATE)
+
+WIDE = (
+    Point(n=10, d=2_000, c=0.5),
+    Point(n=20, d=10_000, c=0.5),
+    Point(n=20, d=20_000, c=1.1, spectrum="levels:4x0.5,1x0.5"),
+    Point(n=20, d=10_000, c=0.9, features="rademacher"),
+    Point(n=40, d=1e9, c=0.3),
+)
+"""Cells where the step-one certificate holds in most draws (d ≳ 4n²)."""
+
+HIGH = (
+    Point(n=20, d=4_000, c=0.5, start_low=1e-4, start_high=1e-3),
+    Point(n=50, d=20_000, c=0.5, start_low=1e-4, start_high=1e-3),
+    Point(n=20, d=8_000, c=0.5, spectrum="levels:4x0.5,1x0.5", start_high=1e-3),
+    Point(n=20, d=8_000, c=0.5, spectrum="spiked:5x1", start_high=1e-3),
+    Point(n=20, d=6_000, c=0.9, features="rademacher", start_high=1e-3),
+    Point(n=20, d=6_000, c=0.9, features="student_t:8", start_high=1e-3),
+)
+"""Cells with regime index H ≥ 4, isotropic and not, Gaussian and not."""
+
+
+_RATIO_ERROR = 1e-6
+"""Rounding error of a ratio of residuals, the smaller at least 1e-9 of the labels."""
+
+
+def pattern_freezes_after_step_one(trial: Trial) -> Margin:
+    """From step one on the active examples are exactly those of positive label, for ever."""
+    plain: PlainRun = trial.reference("plain")
+    active = to_numpy(plain.predictions)[:, 0, :] > 0
+    disagrees = (active != to_numpy(trial.problem.positives)).any(axis=-1)
+    margin = pattern_is_the_positives_from_step_one(trial)
+    return margin.contradicted_where(plain.settled & (disagrees | (plain.last_flip > 1)))
+
+
+def positives_interpolated(trial: Trial) -> Margin:
+    """The limit interpolates every example of positive label."""
+    problem: Problem = trial.problem
+    positives, labels = to_numpy(problem.positives), to_numpy(problem.labels)
+
+    def misfit(predictions: np.ndarray) -> np.ndarray:
+        return np.where(positives, np.abs(predictions - labels), 0.0).max(axis=-1)
+
+    limit = _predictions(problem, trial.run.duals)
+    plain: PlainRun = trial.reference("plain")
+    allowed = IDENTITY * label_scale(problem)
+    return Margin.worst(
+        Margin(misfit(limit), allowed, allowed).undecided_where(~trial.run.certified),
+        Margin(misfit(to_numpy(plain.predictions)[:, 0, :]), allowed, allowed).undecided_where(
+            ~plain.settled
+        ),
+    )
+
+
+def negatives_predicted_zero(trial: Trial) -> Margin:
+    """The limit predicts zero, by inactivity, on every example of negative label."""
+    problem: Problem = trial.problem
+    positives, scale = to_numpy(problem.positives), label_scale(problem)
+    error = to_numpy(rounding(problem, trial.run.duals)).max(axis=(1, 2)) / scale
+
+    def largest(predictions: np.ndarray) -> np.ndarray:
+        return np.where(positives, -np.inf, predictions).max(axis=-1)
+
+    limit = _predictions(problem, trial.run.duals)
+    plain: PlainRun = trial.reference("plain")
+    return Margin.worst(
+        Margin(largest(limit), 0.0, scale, error).undecided_where(~trial.run.certified),
+        Margin(largest(to_numpy(plain.predictions)[:, 0, :]), 0.0, scale, error).undecided_where(
+            ~plain.settled
+        ),
+    )
+
+
+def inactive_duals_frozen(trial: Trial) -> Margin:
+    """After step one the dual coefficients of the examples of negative label never change."""
+    problem: Problem = trial.problem
+    plain: PlainRun = trial.reference("plain")
+    moved = plain.predictions - problem.starting_predictions
+    moved = moved - plain.change_after_first_step @ problem.gram
+    recomputed = solve_positive_definite(problem.gram, moved[:, 0, :, None])[:, :, 0]
+    change = np.where(to_numpy(problem.positives), 0.0, np.abs(to_numpy(recomputed)))
+    allowed = IDENTITY * np.abs(to_numpy(trial.run.duals)).max(axis=(1, 2))
+    return Margin(change.max(axis=-1), allowed, allowed).undecided_where(~plain.settled)
+
+
+def limit_is_nearest_interpolant(trial: Trial) -> Margin:
+    """The limit is the interpolant of the positive examples that is nearest to the weights after
+    step one: w_∞ = w_1 + X₊⁺(y₊ − X₊w_1)."""
+    problem: Problem = trial.problem
+    expected = nearest_interpolant(problem)[:, None, :]
+    plain: PlainRun = trial.reference("plain")
+
+    def distance(duals: np.ndarray) -> np.ndarray:
+        return to_numpy(norm_in_span(problem.gram, duals - expected))[:, 0]
+
+    allowed = IDENTITY * to_numpy(norm_in_span(problem.gram, expected))[:, 0]
+    by_plain = distance(problem.starting_duals + plain.change)
+    return Margin.worst(
+        Margin(distance(trial.run.duals), allowed, allowed).undecided_where(~trial.run.certified),
+        Margin(by_plain, allowed, allowed).undecided_where(~plain.settled),
+    )
+
+
+def converges_linearly(trial: Trial) -> Margin:
+    """From step one on, each step shrinks the positive examples' residual at least by the factor
+    ρ = max|1−ηλ(G₊₊)| < 1."""
+    problem: Problem = trial.problem
+    values = to_numpy(_eigenvalues_on_positives(problem))
+    step = to_numpy(problem.step_size)[:, None]
+    rate = np.where(np.isnan(values), -np.inf, np.abs(1 - step * values)).max(axis=-1)
+    plain: PlainRun = trial.reference("plain")
+    within = Margin(plain.contraction, rate + _RATIO_ERROR).undecided_where(~plain.settled)
+    return Margin.worst(within, Margin(rate, 1.0, rounding=1e-12))
+
+
+def freezes_with_high_probability(trial: Trial) -> Margin:
+    """From step one on the active examples are exactly those of positive label, for ever: with
+    probability at least .95 over data and start, in cells with regime index H ≥ 4."""
+    return pattern_is_the_positives_from_step_one(trial)
+
+
+def _predictions(problem: Problem, duals: np.ndarray) -> np.ndarray:
+    """Return predictions recomputed from Gram matrix and duals, (B, n)."""
+    return np.asarray(to_numpy(duals @ problem.gram)[:, 0, :])
+
+
+def _eigenvalues_on_positives(problem: Problem) -> np.ndarray:
+    """Return the eigenvalues of G₊₊, (B, n), NaN beyond their number."""
+    positives = to_numpy(problem.positives)
+    block = to_numpy(interaction(problem, problem.positives[:, None, :]))
+    values = np.linalg.eigvalsh(block)
+    spare = positives.shape[-1] - positives.sum(axis=-1, keepdims=True)
+    return np.where(np.arange(positives.shape[-1]) < spare, np.nan, values)
+
+
+def frozen_at_a_small_step(trial: Trial) -> Margin:
+    """The pattern freezes after step one also at c = .02 with n = 40, d = 8000."""
+    return pattern_is_the_positives_from_step_one(trial)
+
+
+def frozen_from_random_signs(trial: Trial) -> Margin:
+    """The pattern freezes after step one also from starts of random sign."""
+    return pattern_is_the_positives_from_step_one(trial)
+
+
+def frozen_with_harmonic_spectrum(trial: Trial) -> Margin:
+    """The pattern freezes after step one also with the spectrum λ_j = 1/j, where d_∞ ≈ 10."""
+    return pattern_is_the_positives_from_step_one(trial)
+
+
+theorem = Theorem(
+    id="lai2026.theorem1",
+    title="One ReLU neuron: the activation pattern freezes after step one",
+    citation=f"{setting.CITATION}; Theorem 1.",
+    status=Status.SUMMARY,
+    statement=(
+        "High-dimensional features, bounded labels, a small positive start and a step of order "
+        "1/‖λ‖₁: with high probability, (i) after step one the active examples are those of "
+        "positive label and never change; (ii) gradient descent converges, interpolates them "
+        "exactly and predicts 0 on the others; (iii) inactive duals are frozen."
+    ),
+    axes=setting.AXES,
+    cells=WIDE,
+    draw=setting.draw,
+    simulate=descend,
+    references={"plain": setting.plain},
+    explicit=setting.EXPLICIT,
+    place=setting.place,
+    describe=setting.describe,
+    claims=(
+        Universal(pattern_freezes_after_step_one, given=GIVEN, status=Status.SUMMARY),
+        Probable(
+            freezes_with_high_probability,
+            given=(NONZERO_LABELS, POSITIVE_START),
+            probability=0.95,
+            at=HIGH,
+            status=Status.SUMMARY,
+        ),
+        Universal(
+            positives_interpolated,
+            given=GIVEN,
+            status=Status.SUMMARY,
+            rests_on=("pattern_freezes_after_step_one",),
+        ),
+        Universal(
+            negatives_predicted_zero,
+            given=GIVEN,
+            status=Status.SUMMARY,
+            rests_on=("pattern_freezes_after_step_one",),
+        ),
+        Universal(
+            inactive_duals_frozen,
+            given=GIVEN,
+            status=Status.SUMMARY,
+            rests_on=("pattern_freezes_after_step_one",),
+        ),
+        Universal(
+            limit_is_nearest_interpolant,
+            given=GIVEN,
+            status=Status.DERIVED,
+            rests_on=("pattern_freezes_after_step_one",),
+        ),
+        Universal(
+            converges_linearly,
+            given=GIVEN,
+            status=Status.DERIVED,
+            rests_on=("pattern_freezes_after_step_one",),
+        ),
+    ),
+    controls=(
+        Control(
+            Universal(
+                frozen_at_a_small_step,
+                given=(NONZERO_LABELS, POSITIVE_START),
+                at=(Point(n=40, d=8_000, c=0.02),),
+                status=Status.HEURISTIC,
+            ),
+            because="the step must be bounded below: here the pattern goes on changing for about "
+            "170 steps (theory §7, failure regime 2)",
+        ),
+        Control(
+            Universal(
+                frozen_from_random_signs,
+                given=(NONZERO_LABELS,),
+                at=(Point(n=40, d=8_000, start="random_sign"),),
+                status=Status.HEURISTIC,
+            ),
+            because="positive examples that start inactive stay dead or wake up later (theory §7, "
+            "failure regime 3)",
+        ),
+        Control(
+            Universal(
+                frozen_with_harmonic_spectrum,
+                given=(NONZERO_LABELS, POSITIVE_START),
+                at=(Point(n=40, d=8_000, spectrum="power:1"),),
+                status=Status.HEURISTIC,
+            ),
+            because="a few directions carry the trace, so examples interact (theory §7, failure "
+            "regime 4)",
+        ),
+        *(
+            Control(
+                Universal(
+                    limit_is_nearest_interpolant,
+                    given=GIVEN,
+                    at=(Point(n=20, d=10_000, c=0.5),),
+                    status=Status.HEURISTIC,
+                    name=f"broken_solver_{name}",
+                ),
+                because=because,
+                simulate=simulate,
+            )
+            for name, simulate, because in broken_solvers.ALL
+        ),
+    ),
+)

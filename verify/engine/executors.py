@@ -1,0 +1,144 @@
+"""Where blocks run: here, in a pool of processes, or on anything that looks like an Executor."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import Any, TypeVar
+
+from verify.errors import InputError, ReluVerifyError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+_THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+_REBUILDS = 3
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Cap BLAS to one thread: faster on small matrices, and the same rounding everywhere."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        yield
+
+
+class ProcessPool:
+    """A spawned pool of `jobs` processes, one BLAS thread each, that outlives a killed worker.
+
+    Use it as a context manager. `map_unordered` resubmits what a dead worker lost.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        if jobs < 1:
+            raise InputError(f"jobs={jobs}, expected at least 1")
+        self.jobs = jobs
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> ProcessPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._discard()
+
+    def _open(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self.jobs, mp_context=get_context("spawn"))
+        return self._pool
+
+    def _discard(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+    def map_unordered(
+        self, function: Callable[[Task], Result], tasks: Sequence[Task]
+    ) -> Iterator[tuple[Task, Result]]:
+        """Yield (task, result) as they come. Raises ReluVerifyError if workers keep dying."""
+        missing = dict(enumerate(tasks))
+        for _ in range(_REBUILDS + 1):
+            try:
+                with _thread_variables():
+                    futures = {
+                        self._open().submit(function, task): key for key, task in missing.items()
+                    }
+                    for future in as_completed(futures):
+                        result = future.result()
+                        key = futures[future]
+                        yield missing.pop(key), result
+                return
+            except BrokenProcessPool:
+                self._discard()
+            except BaseException:
+                self._discard()
+                raise
+        raise ReluVerifyError(
+            f"worker processes died {_REBUILDS + 1} times with {len(missing)} blocks still to do; "
+            "they may lack memory: use fewer --jobs. What was finished is stored; run again"
+        )
+
+
+@contextmanager
+def _thread_variables() -> Iterator[None]:
+    """Cap BLAS in the processes spawned meanwhile, by the environment that they inherit."""
+    before = {name: os.environ.get(name) for name in _THREAD_VARIABLES}
+    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def map_unordered(
+    executor: Executor | ProcessPool | None,
+    function: Callable[[Task], Result],
+    tasks: Sequence[Task],
+) -> Iterator[tuple[Task, Result]]:
+    """Yield (task, result) for every task, in any order: serially if executor is None.
+
+    executor: None, a `ProcessPool`, or anything with the interface of
+    concurrent.futures.Executor (Dask's client.get_executor(pure=False), mpi4py.futures).
+    """
+    if executor is None:
+        with one_thread():
+            for task in tasks:
+                yield task, function(task)
+    elif isinstance(executor, ProcessPool):
+        yield from executor.map_unordered(function, tasks)
+    else:
+        yield from _on_executor(executor, function, tasks)
+
+
+def _on_executor(
+    executor: Any, function: Callable[[Task], Result], tasks: Sequence[Task]
+) -> Iterator[tuple[Task, Result]]:
+    futures = {executor.submit(_capped, function, task): task for task in tasks}
+    try:
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    except BrokenExecutor as reason:
+        raise ReluVerifyError(
+            f"the executor broke ({reason}); what was finished is stored: run again"
+        ) from reason
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def _capped(function: Callable[[Task], Result], task: Task) -> Result:
+    with one_thread():
+        return function(task)

@@ -1,0 +1,155 @@
+"""The record store: one SQLite file a folder, one row a block, so that a killed run goes on."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from verify.engine.evaluate import Record
+from verify.errors import StoreError
+
+SCHEMA_VERSION = 1
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS configurations (
+    hash TEXT PRIMARY KEY, description TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS blocks (
+    hash TEXT NOT NULL REFERENCES configurations(hash), block INTEGER NOT NULL,
+    series TEXT NOT NULL, trials INTEGER NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY (hash, block)
+);
+"""
+
+
+class Store:
+    """Records by configuration hash and block number, kept in one SQLite file in WAL mode.
+
+    There is one writer, the parent process. A record that contradicts a stored one of the same
+    configuration and block raises StoreError: something is not deterministic.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        """Open or create the store at `path`.
+
+        Raises StoreError for a file that is not a store, or one of another schema version.
+        """
+        self.path = Path(path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._connection = sqlite3.connect(self.path, timeout=60)
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA synchronous=NORMAL")
+            self._connection.executescript(_SCHEMA)
+            self._connection.execute(
+                "INSERT OR IGNORE INTO meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),)
+            )
+            self._connection.commit()
+            row = self._connection.execute("SELECT value FROM meta WHERE name='schema_version'")
+            version = row.fetchone()[0]
+        except sqlite3.Error as reason:
+            raise StoreError(
+                f"{self.path} cannot be used as a record store ({reason}); choose another --out"
+            ) from reason
+        if version != str(SCHEMA_VERSION):
+            raise StoreError(
+                f"{self.path} has schema version {version}, expected {SCHEMA_VERSION}; choose "
+                "another --out, or read it with the version that wrote it"
+            )
+
+    def close(self) -> None:
+        """Close the file. Further calls fail."""
+        self._connection.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def register(self, hash_: str, description: dict[str, Any]) -> None:
+        """Remember what a configuration hash stands for."""
+        with self._writing():
+            self._connection.execute(
+                "INSERT OR IGNORE INTO configurations VALUES (?, ?)",
+                (hash_, json.dumps(description, sort_keys=True)),
+            )
+
+    def read(self, hash_: str, block: int) -> Record | None:
+        """Return the record of a block, or None if it has not been computed."""
+        try:
+            row = self._connection.execute(
+                "SELECT series, trials, data FROM blocks WHERE hash=? AND block=?", (hash_, block)
+            ).fetchone()
+            return None if row is None else _decode(*row)
+        except (sqlite3.Error, ValueError, TypeError) as reason:
+            raise StoreError(
+                f"{self.path}: block {block} of configuration {hash_} cannot be read ({reason}); "
+                "move the file away and run again"
+            ) from reason
+
+    def write(self, hash_: str, block: int, record: Record) -> None:
+        """Store the record of a block. Raises StoreError if another one is stored already."""
+        known = self.read(hash_, block)
+        if known is not None:
+            if not known.same_as(record):
+                raise StoreError(
+                    f"{self.path}: block {block} of configuration {hash_} came out differently "
+                    "from the stored record, so something is not deterministic; look for "
+                    "randomness outside the generator that draw() is given"
+                )
+            return
+        with self._writing():
+            self._connection.execute(
+                "INSERT INTO blocks VALUES (?, ?, ?, ?, ?)",
+                (hash_, block, json.dumps(record.series), record.data.shape[1], _encode(record)),
+            )
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            with self._connection:
+                yield
+        except sqlite3.Error as reason:
+            raise StoreError(f"{self.path} cannot be written ({reason})") from reason
+
+    def export(self, stream: TextIO) -> int:
+        """Write every number as CSV rows and return their count.
+
+        Columns: theorem, point, control, root_seed, block, trial, series, value.
+        """
+        writer = csv.writer(stream)
+        columns = ("theorem", "point", "control", "root_seed")
+        writer.writerow([*columns, "block", "trial", "series", "value"])
+        count = 0
+        rows = self._connection.execute(
+            "SELECT description, block, series, trials, data FROM blocks JOIN configurations "
+            "USING (hash) ORDER BY description, block"
+        )
+        for description, block, series, trials, data in rows:
+            known = json.loads(description)
+            record = _decode(series, trials, data)
+            head = [known.get(name, "") for name in columns]
+            for name, values in zip(record.series, record.data, strict=True):
+                for trial, value in enumerate(values):
+                    writer.writerow([*head, block, trial, name, repr(float(value))])
+                    count += 1
+        return count
+
+
+def _encode(record: Record) -> bytes:
+    return np.ascontiguousarray(record.data, dtype="<f8").tobytes()
+
+
+def _decode(series: str, trials: int, data: bytes) -> Record:
+    names = tuple(json.loads(series))
+    values = np.frombuffer(data, dtype="<f8").reshape(len(names), trials)
+    return Record(names, values.astype(np.float64))

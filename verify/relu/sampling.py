@@ -1,0 +1,184 @@
+"""Gram matrices of random features x_i = Λ^{1/2} z_i, drawn without more memory than they need.
+
+Gaussian features of a spectrum with few levels need no features at all: a level whose
+multiplicity reaches n contributes a scaled Wishart matrix (theory §10), at a cost that does
+not depend on the dimension. Everything else is summed over blocks of columns of X. Columns
+are drawn one after the other, so the block size changes a result by rounding only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from verify.errors import InputError, UnknownName
+from verify.relu.spectra import Spectrum
+
+Floats = NDArray[np.float64]
+Entries = Callable[[Generator, tuple[int, ...]], Floats]
+"""Draws independent entries of mean zero and variance one, of the given shape."""
+
+ENTRIES = ("gaussian", "rademacher", "uniform", "student_t:NU")
+"""The laws of one entry of z_i that `feature_gram` understands."""
+
+BLOCK = 64
+"""Columns are drawn by multiples of this, so that random bits are consumed word by word."""
+
+BLOCK_ENTRIES = 1 << 17
+"""Entries of a block of columns, over the whole batch: 1 MiB, which stays in the cache."""
+
+MOST_COLUMNS = 10**9
+"""Most columns that are drawn explicitly; beyond, a spectrum of few Gaussian levels is free."""
+
+
+def wishart(generator: Generator, n: int, dimension: float, batch: int) -> Floats:
+    """Draw XXᵀ, (batch, n, n), for X of n rows and `dimension` independent N(0, 1) columns.
+
+    By Bartlett's decomposition G = LLᵀ with L_ii² ~ χ²(d − i), i from 0, and L_ij ~ N(0, 1)
+    below the diagonal: exact for every real d > n − 1.
+
+    Raises InputError for d ≤ n − 1.
+    """
+    if not dimension > n - 1:
+        raise InputError(f"dimension={dimension:g}, expected d > n-1={n - 1} for a Wishart law")
+    rows, columns = np.tril_indices(n, -1)
+    diagonal = np.arange(n)
+    lower = np.zeros((batch, n, n))
+    lower[:, diagonal, diagonal] = np.sqrt(generator.chisquare(dimension - diagonal, (batch, n)))
+    lower[:, rows, columns] = generator.standard_normal((batch, len(rows)))
+    return _symmetric(lower @ lower.swapaxes(-2, -1))
+
+
+def gaussian_gram(generator: Generator, n: int, spectrum: Spectrum, batch: int) -> Floats:
+    """Draw XXᵀ, (batch, n, n), for rows x_i ~ N(0, Λ), with Λ of the given spectrum.
+
+    A sum over levels: value times a Wishart matrix where the multiplicity (any real) exceeds
+    n − 1; the remaining levels together are explicit columns.
+
+    Raises InputError for a multiplicity that is neither whole nor above n − 1.
+    """
+    explicit = explicit_levels(n, spectrum, "gaussian")
+    gram = np.zeros((batch, n, n))
+    for value, count in zip(
+        spectrum.values[~explicit], spectrum.multiplicities[~explicit], strict=True
+    ):
+        gram += value * wishart(generator, n, float(count), batch)
+    return gram + _streamed_gram(generator, n, spectrum, "gaussian", batch, explicit=explicit)
+
+
+def feature_gram(
+    generator: Generator, n: int, spectrum: Spectrum, entries: str, batch: int
+) -> Floats:
+    """Draw XXᵀ, (batch, n, n), for rows x_i = Λ^{1/2} z_i with independent entries in z_i.
+
+    entries: one of `ENTRIES`, scaled to mean zero and variance one. ``student_t:NU`` needs
+    ν > 2 for a variance; it is not sub-Gaussian, so it fails that assumption on purpose.
+
+    Raises InputError for other entries, and for multiplicities that are not whole where the
+    entries are not Gaussian.
+    """
+    if entries == "gaussian":
+        return gaussian_gram(generator, n, spectrum, batch)
+    explicit = explicit_levels(n, spectrum, entries)
+    return _streamed_gram(generator, n, spectrum, entries, batch, explicit=explicit)
+
+
+def entry_law(entries: str) -> Entries:
+    """Return the function that draws the entries called `entries`.
+
+    Raises UnknownName, an InputError, for a name that is not in `ENTRIES`.
+    """
+    kind, _, parameter = entries.partition(":")
+    if not parameter and kind in _LAWS:
+        return _LAWS[kind]
+    try:
+        freedom = float(parameter) if kind == "student_t" else np.nan
+    except ValueError:
+        freedom = np.nan
+    if np.isnan(freedom):
+        raise UnknownName(f"entries={entries!r} are unknown: use one of {', '.join(ENTRIES)}")
+    if not 2.0 < freedom < np.inf:
+        raise InputError(f"entries={entries!r}, expected 2 < NU < inf for a finite variance")
+    scale = np.sqrt((freedom - 2.0) / freedom)
+    return lambda generator, shape: scale * generator.standard_t(freedom, shape)
+
+
+def explicit_levels(n: int, spectrum: Spectrum, entries: str) -> NDArray[np.bool_]:
+    """Mask (L,) of the levels whose columns have to be drawn one by one.
+
+    Raises InputError for unknown entries, multiplicities that must be whole and are not, and
+    more columns than `MOST_COLUMNS`.
+    """
+    entry_law(entries)
+    counts = spectrum.multiplicities
+    explicit = counts <= n - 1 if entries == "gaussian" else np.full(counts.shape, True)
+    broken = explicit & (counts != np.round(counts))
+    if broken.any():
+        raise InputError(
+            f"spectrum={spectrum.name} at dimension={spectrum.dimension:g} has a level of "
+            f"multiplicity {counts[broken][0]:g}, expected a whole number with entries="
+            f"{entries!r} and n={n}; choose a dimension that the shares divide"
+        )
+    columns = float(np.sum(counts[explicit]))
+    if columns > MOST_COLUMNS:
+        raise InputError(
+            f"dimension={spectrum.dimension:g} with entries={entries!r} means {columns:g} explicit "
+            f"columns, expected at most {MOST_COLUMNS:g}; Gaussian entries are free of d"
+        )
+    return np.asarray(explicit)
+
+
+def _streamed_gram(
+    generator: Generator,
+    n: int,
+    spectrum: Spectrum,
+    entries: str,
+    batch: int,
+    *,
+    explicit: NDArray[np.bool_],
+    block: int | None = None,
+) -> Floats:
+    """Sum λ_j z_j z_jᵀ over the columns z_j of the `explicit` levels, `block` columns at a time.
+
+    A block has shape (block, batch, n), columns slowest. Memory is O(batch·n·(n + block)).
+    """
+    draw = entry_law(entries)
+    values, ends = spectrum.values[explicit], np.cumsum(spectrum.multiplicities[explicit])
+    total = int(ends[-1]) if len(ends) else 0
+    block = block or max(BLOCK, BLOCK_ENTRIES // (batch * n) // BLOCK * BLOCK)
+    gram = np.zeros((batch, n, n))
+    for first in range(0, total, block):
+        columns = np.arange(first, min(first + block, total))
+        roots = np.sqrt(values[np.searchsorted(ends, columns, side="right")])
+        z = draw(generator, (len(columns), batch, n))
+        z *= roots[:, None, None]
+        gram += z.transpose(1, 2, 0) @ z.transpose(1, 0, 2)
+    return _symmetric(gram)
+
+
+def _rademacher(generator: Generator, shape: tuple[int, ...]) -> Floats:
+    """Fair signs, one random bit each."""
+    size = int(np.prod(shape))
+    octets = np.frombuffer(generator.bytes(-(-size // 8)), dtype=np.uint8)
+    bits = np.unpackbits(octets, count=size).view(np.int8)
+    return (2 * bits - 1).astype(np.float64).reshape(shape)
+
+
+def _uniform(generator: Generator, shape: tuple[int, ...]) -> Floats:
+    """Uniform on [−√3, √3]."""
+    return generator.uniform(-np.sqrt(3.0), np.sqrt(3.0), shape)
+
+
+_LAWS: dict[str, Entries] = {
+    "gaussian": lambda generator, shape: generator.standard_normal(shape),
+    "rademacher": _rademacher,
+    "uniform": _uniform,
+}
+
+
+def _symmetric(gram: Floats) -> Floats:
+    """Remove what rounding left of asymmetry."""
+    return 0.5 * (gram + gram.swapaxes(-2, -1))

@@ -1,0 +1,507 @@
+"""The vocabulary: a theorem as code. Types only; `verify.engine` does the work.
+
+A theorem says how an instance is drawn and what happens on it (`draw`, `simulate`), under
+which assumptions, and what it claims. An assumption or a claim is a named function of a
+`Trial`, written once: its one-sentence docstring is the statement, its body both sides of the
+inequality. Problem and run are the theorem's own types; only its own functions look inside.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Literal
+
+import numpy as np
+
+from verify.arrays import Backend, to_numpy
+from verify.errors import InputError, TheoremError
+
+Coordinate = int | float | str
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Masks = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+class Status(Enum):
+    """Where a statement comes from; its value is the mark that reports print."""
+
+    READ = "V"
+    SUMMARY = "A"
+    DERIVED = "D"
+    HEURISTIC = "H"
+
+    @property
+    def meaning(self) -> str:
+        """The mark spelt out."""
+        return {
+            "V": "read in the source",
+            "A": "the abstract or a published summary only",
+            "D": "derived here and checked numerically",
+            "H": "our heuristic, with measured evidence",
+        }[self.value]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One coordinate of a theorem's space.
+
+    low, high: the range, both ends included.   scale: "linear", "log", "integer" or "choice".
+    choices: the values, simplest first, for scale "choice".   meaning: what it is, with its unit.
+    simplest: the value towards which counterexamples shrink; by default low, or the first choice.
+    """
+
+    name: str
+    low: float = 0.0
+    high: float = 1.0
+    scale: Literal["linear", "log", "integer", "choice"] = "linear"
+    choices: tuple[Coordinate, ...] = ()
+    simplest: Coordinate | None = None
+    meaning: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.scale == "choice") != bool(self.choices):
+            raise TheoremError(
+                f"axis {self.name!r}: choices={self.choices!r} with scale={self.scale!r}; give "
+                "choices for scale='choice' and for no other"
+            )
+        if self.scale != "choice" and not self.low <= self.high:
+            raise TheoremError(f"axis {self.name!r}: low={self.low} exceeds high={self.high}")
+        if self.scale == "log" and self.low <= 0:
+            raise TheoremError(f"axis {self.name!r}: low={self.low}, expected > 0 on a log scale")
+
+
+class Point(Mapping[str, Coordinate]):
+    """A value for every coordinate: one law of problems. Immutable and hashable."""
+
+    def __init__(self, **coordinates: Coordinate) -> None:
+        for name, value in coordinates.items():
+            if isinstance(value, bool) or not isinstance(value, int | float | str):
+                raise TheoremError(f"{name}={value!r} in a Point, expected a number or a string")
+        self._coordinates = dict(sorted(coordinates.items()))
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return self._coordinates[name]
+        except KeyError:
+            raise TheoremError(f"no coordinate {name!r} in {self}") from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._coordinates
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._coordinates)
+
+    def __len__(self) -> int:
+        return len(self._coordinates)
+
+    def __hash__(self) -> int:
+        return hash(self.canonical)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Point) and self.canonical == other.canonical
+
+    def __repr__(self) -> str:
+        return f"Point({', '.join(f'{k}={v!r}' for k, v in self._coordinates.items())})"
+
+    def __str__(self) -> str:
+        return ", ".join(f"{k}={_short(v)}" for k, v in self._coordinates.items())
+
+    @property
+    def canonical(self) -> str:
+        """One spelling for equal points (1 and 1.0 are equal), the same in every process."""
+        values = {
+            k: float(v) if isinstance(v, int | float) else v for k, v in self._coordinates.items()
+        }
+        return json.dumps(values, sort_keys=True)
+
+    def moved(self, **changes: Coordinate) -> Point:
+        """Return this point with some coordinates changed or added."""
+        return Point(**{**self._coordinates, **changes})
+
+
+def _short(value: Coordinate) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+class Trial:
+    """A batch of B instances at a point: the problem, what happened, and references on demand.
+
+    point: None for problems that were not drawn from the theorem's space.
+    trials: B.   `reference(name)` computes the theorem's comparator of that name, once.
+    """
+
+    def __init__(
+        self,
+        theorem: Theorem,
+        point: Point | None,
+        problem: Any,
+        trials: int,
+        simulate: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self.point = point
+        self.problem = problem
+        self.trials = trials
+        self.run = (simulate or theorem.simulate)(problem)
+        self._builders = theorem.references
+        self._built: dict[str, Any] = {}
+
+    def reference(self, name: str) -> Any:
+        """Return the reference called `name`. Raises TheoremError if the theorem has none."""
+        if name not in self._built:
+            if name not in self._builders:
+                known = ", ".join(self._builders) or "none"
+                raise TheoremError(f"reference {name!r} is not in the theorem (it has: {known})")
+            self._built[name] = self._builders[name](self.problem, self.run)
+        return self._built[name]
+
+
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """Both sides of an inequality left ≤ right on B instances, and how exactly they are known.
+
+    left, right: (B,) or numbers.   scale: what a margin of 1 means, > 0.
+    rounding: bound on the error of `value`; infinite where the instance decides nothing.
+    """
+
+    left: Any
+    right: Any
+    scale: Any = 1.0
+    rounding: Any = 0.0
+
+    @property
+    def value(self) -> Floats:
+        """(right − left)/scale: dimensionless, negative where violated."""
+        left, right = (np.asarray(to_numpy(side), dtype=float) for side in (self.left, self.right))
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.asarray((right - left) / np.asarray(to_numpy(self.scale), dtype=float))
+
+    @property
+    def holds(self) -> Masks:
+        """Where the inequality holds beyond rounding."""
+        return np.asarray(self.value >= self.uncertainty)
+
+    @property
+    def violated(self) -> Masks:
+        """Where the inequality fails beyond rounding."""
+        return np.asarray(self.value < -self.uncertainty)
+
+    @property
+    def uncertainty(self) -> Floats:
+        """`rounding` as a host array; dimensionless."""
+        return np.asarray(to_numpy(self.rounding), dtype=float)
+
+    def undecided_where(self, mask: Any) -> Margin:
+        """Return the margin with nothing decided where `mask`, (B,), is set."""
+        rounding = np.where(to_numpy(mask), np.inf, self.uncertainty)
+        return Margin(self.left, self.right, self.scale, rounding)
+
+    @staticmethod
+    def equal(left: Any, right: Any, scale: Any, tolerance: float) -> Margin:
+        """Return the margin of |left − right| ≤ tolerance·scale, in multiples of the tolerance."""
+        difference = np.abs(np.asarray(to_numpy(left), float) - np.asarray(to_numpy(right), float))
+        allowed = tolerance * np.asarray(to_numpy(scale), dtype=float)
+        return Margin(difference, allowed, np.where(allowed > 0, allowed, 1.0))
+
+    def contradicted_where(self, mask: Any) -> Margin:
+        """Return the margin made −1 at most where `mask`, (B,), says that a witness disagrees."""
+        return Margin.worst(self, Margin(np.where(to_numpy(mask), 1.0, -np.inf), 0.0))
+
+    @staticmethod
+    def worst(*margins: Margin) -> Margin:
+        """Return, instance by instance, the margin that is violated most, or else undecided, or
+        else smallest: the margin of "all of these hold"."""
+        values = np.stack(np.broadcast_arrays(*(m.value for m in margins)))
+        spread = (np.broadcast_to(m.uncertainty, values.shape[1:]) for m in margins)
+        rounding = np.stack(list(spread))
+        rank = np.where(values >= rounding, 2, np.where(values < -rounding, 0, 1))
+        order = np.lexsort((values, rank), axis=0)[:1]
+        pick = [np.take_along_axis(array, order, axis=0)[0] for array in (values, rounding)]
+        return Margin(-pick[0], 0.0, 1.0, pick[1])
+
+
+Inequality = Callable[[Trial], Margin]
+Quantity = Callable[[Trial], Any]
+
+
+def statement_of(function: Callable[..., Any]) -> str:
+    """Return a function's docstring as one line: the statement that it checks."""
+    return " ".join((function.__doc__ or "").split())
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What an instance must satisfy to be in a claim's scope, checked on the realised problem.
+
+    status: whose assumption it is.   axes: coordinates that may be moved to break it.
+    """
+
+    inequality: Inequality
+    status: Status = Status.SUMMARY
+    axes: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The function's name."""
+        return self.inequality.__name__
+
+    @property
+    def statement(self) -> str:
+        """The function's docstring."""
+        return statement_of(self.inequality)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a theorem asserts: common to `Universal`, `Probable` and `Rate`.
+
+    given: assumptions that put an instance in scope.   at: the points where it is sampled; by
+    default the theorem's cells.   status: whose statement it is.
+    rests_on: ids of claims that its proof uses.   name: the id; by default the function's name.
+    """
+
+    inequality: Inequality
+    given: tuple[Assumption, ...] = field(default=(), kw_only=True)
+    at: tuple[Point, ...] = field(default=(), kw_only=True)
+    status: Status = field(default=Status.SUMMARY, kw_only=True)
+    rests_on: tuple[str, ...] = field(default=(), kw_only=True)
+    name: str = field(default="", kw_only=True)
+
+    @property
+    def id(self) -> str:
+        """The claim's name within its theorem."""
+        return self.name or self.inequality.__name__
+
+    @property
+    def statement(self) -> str:
+        """The function's docstring."""
+        return statement_of(self.inequality)
+
+    @property
+    def kind(self) -> str:
+        """ "universal", "probable" or "rate"."""
+        return type(self).__name__.lower()
+
+
+@dataclass(frozen=True)
+class Universal(Claim):
+    """The inequality holds on every instance in scope: one violation refutes it."""
+
+
+@dataclass(frozen=True)
+class Probable(Claim):
+    """At every point of `at`, the inequality holds with at least `probability`, given the scope."""
+
+    probability: float = field(default=0.95, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.probability < 1:
+            raise TheoremError(f"{self.id}: probability={self.probability}, expected in (0, 1)")
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Points along which a quantity should be a power law.
+
+    against: the abscissa, a function of the trial, (B,) or a number, > 0.
+    exponent: the slope of log quantity against log abscissa that is claimed.
+    """
+
+    name: str
+    points: tuple[Point, ...]
+    against: Quantity
+    exponent: float
+
+
+@dataclass(frozen=True)
+class Rate(Claim):
+    """Along every sweep the log–log slope of quantity against abscissa is exponent ± tolerance.
+
+    The function (first argument) returns the quantity, (B,), > 0. Supported only if the whole
+    confidence interval of every slope lies within the tolerance.
+    band: lower and upper bound that figures draw behind the quantity, functions of the trial; a
+    slope says nothing about constants, so the bounds need claims of their own.
+    """
+
+    sweeps: tuple[Sweep, ...] = field(default=(), kw_only=True)
+    tolerance: float = field(default=0.01, kw_only=True)
+    band: tuple[Quantity, Quantity] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not self.sweeps:
+            raise TheoremError(f"{self.id}: a Rate needs at least one Sweep in sweeps=(…)")
+        if self.at:
+            raise TheoremError(f"{self.id}: a Rate is sampled along its sweeps; leave out at=")
+
+
+@dataclass(frozen=True)
+class Control:
+    """A statement known to be false, or a solver known to be broken, that must come out refuted.
+
+    A control that is not refuted means that the evidence for the true claims is worth nothing.
+    simulate: a broken simulator, or None for the theorem's own.   because: why it is false.
+    """
+
+    claim: Claim
+    because: str
+    simulate: Callable[[Any], Any] | None = None
+
+    @property
+    def id(self) -> str:
+        """The id of the false claim."""
+        return self.claim.id
+
+
+@dataclass(frozen=True)
+class Field:
+    """Entries of a small explicit problem: integers from low to high, over a denominator.
+
+    shape: names of sizes, () for a single number.   nonzero: leave out 0.
+    """
+
+    low: int
+    high: int
+    shape: tuple[str, ...] = ()
+    denominator: int = 1
+    nonzero: bool = False
+
+
+@dataclass(frozen=True)
+class Explicit:
+    """Small problems of exact numbers that a person can read, and that shrink.
+
+    sizes: (low, high) of each dimension.   fields: the entries.
+    build: from {name: int for sizes, float64 array for fields} to a problem with B = 1.
+    """
+
+    sizes: Mapping[str, tuple[int, int]]
+    fields: Mapping[str, Field]
+    build: Callable[[Mapping[str, Any]], Any]
+
+    def values(self, integers: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what `build` takes from the integers that stand in a counterexample file.
+
+        Raises InputError where a name, a shape or a range does not fit.
+        """
+        missing = (set(self.sizes) | set(self.fields)) ^ set(integers)
+        if missing:
+            raise InputError(f"explicit problem: names {sorted(missing)} are missing or unknown")
+        found: dict[str, Any] = {}
+        for name, (low, high) in self.sizes.items():
+            size = integers[name]
+            if not isinstance(size, int) or not low <= size <= high:
+                raise InputError(f"explicit problem: {name}={size!r}, expected {low} to {high}")
+            found[name] = size
+        for name, entry in self.fields.items():
+            array = np.asarray(integers[name])
+            shape = tuple(found[size] for size in entry.shape)
+            if array.shape != shape or array.dtype.kind not in "iu":
+                raise InputError(f"explicit problem: {name} is not an integer array of {shape}")
+            wrong = (array < entry.low) | (array > entry.high) | (entry.nonzero & (array == 0))
+            if wrong.any():
+                raise InputError(
+                    f"explicit problem: {name} has entries outside {entry.low} to {entry.high}"
+                )
+            found[name] = array / entry.denominator
+        return found
+
+
+def _no_references() -> Mapping[str, Callable[[Any, Any], Any]]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A theorem: where its instances live, what happens on them, and what is claimed.
+
+    draw(point, generator, trials): an i.i.d. batch of problems from a numpy Generator.
+    simulate(problem): what happens; computed once a block and shared by all claims.
+    references: comparators (problem, run) -> anything, computed on demand.
+    cells: the points where claims are sampled unless they name their own.
+    place(problem, backend): the same problem on another array backend, if there is one.
+    describe(problem, index): JSON-able facts that help a person to read instance number index.
+    block: trials that share one random stream, and one batch; always drawn whole.
+    origin: where workers find it, "module:package.name" or "file:/path.py" with the path as given
+    on a second line; set on loading.
+    """
+
+    id: str
+    title: str
+    citation: str
+    status: Status
+    draw: Callable[[Point, np.random.Generator, int], Any]
+    simulate: Callable[[Any], Any]
+    claims: tuple[Claim, ...]
+    cells: tuple[Point, ...] = ()
+    axes: tuple[Axis, ...] = ()
+    controls: tuple[Control, ...] = ()
+    references: Mapping[str, Callable[[Any, Any], Any]] = field(default_factory=_no_references)
+    explicit: Explicit | None = None
+    place: Callable[[Any, Backend], Any] | None = None
+    describe: Callable[[Any, int], Mapping[str, Any]] | None = None
+    statement: str = ""
+    block: int = 50
+    origin: str | None = None
+
+    def __post_init__(self) -> None:
+        names = [claim.id for claim in self.claims] + [control.id for control in self.controls]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise TheoremError(f"theorem {self.id!r}: the claim ids {twice} occur twice")
+        for claim in [*self.claims, *(control.claim for control in self.controls)]:
+            if not claim.statement:
+                raise TheoremError(
+                    f"theorem {self.id!r}: claim {claim.id!r} has no docstring; its first sentence "
+                    "is the statement that reports print"
+                )
+            if not points_of(self, claim):
+                raise TheoremError(
+                    f"theorem {self.id!r}: claim {claim.id!r} is sampled nowhere; give the theorem "
+                    "cells=(Point(…), …) or the claim at=(Point(…), …)"
+                )
+
+    @property
+    def address(self) -> str:
+        """What commands know the theorem by: its id, or the path of a user's file as given."""
+        kind, _, place = (self.origin or "").partition(":")
+        return place.partition("\n")[2] if kind == "file" else self.id
+
+    def address_of(self, claim: str) -> str:
+        """What commands know a claim by: `theorem.claim`, or `path/to/file.py::claim`."""
+        separator = "." if self.address == self.id else "::"
+        return f"{self.address}{separator}{claim}"
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """Every assumption that some claim or control names, in order of first mention."""
+        claims = [*self.claims, *(control.claim for control in self.controls)]
+        return tuple(dict.fromkeys(a for claim in claims for a in claim.given))
+
+    @property
+    def registered(self) -> int:
+        """Number of claims and controls, over which the error budget is split."""
+        return len(self.claims) + len(self.controls)
+
+    def claim(self, name: str) -> Claim:
+        """Return the claim, or the control's claim, called `name`."""
+        for claim in [*self.claims, *(control.claim for control in self.controls)]:
+            if claim.id == name:
+                return claim
+        raise InputError(f"theorem {self.id!r} has no claim {name!r}")
+
+
+def points_of(theorem: Theorem, claim: Claim) -> tuple[Point, ...]:
+    """Return the points where `claim` is sampled."""
+    if isinstance(claim, Rate):
+        return tuple(dict.fromkeys(p for sweep in claim.sweeps for p in sweep.points))
+    return claim.at or theorem.cells
+
+
+def geometric(low: float, high: float, count: int) -> Sequence[float]:
+    """Return `count` values from low to high, equally spaced on a log scale."""
+    if count < 2 or low <= 0 or high <= low:
+        raise InputError(f"geometric({low}, {high}, {count}): expected 0 < low < high, count >= 2")
+    step = math.log(high / low) / (count - 1)
+    return [low * math.exp(step * i) for i in range(count)]

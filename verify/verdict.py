@@ -1,0 +1,292 @@
+"""Verdicts: six words that are never folded into one another, and the counts behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from verify.errors import UnknownName
+from verify.statistics import SlopeFit, binomial_lower_bound, binomial_upper_bound
+from verify.theorem import Floats
+
+ENOUGH = 30
+"""Trials in scope below which nothing statistical is concluded."""
+
+
+class Conclusion(StrEnum):
+    """What the evidence says of a claim."""
+
+    CERTIFIED = "certified"
+    SUPPORTED = "supported"
+    REFUTED = "refuted"
+    VACUOUS = "vacuous"
+    INCONCLUSIVE = "inconclusive"
+    UNDECIDED = "undecided"
+
+    @property
+    def meaning(self) -> str:
+        """One sentence for readers of a report."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Conclusion.CERTIFIED: "holds on every instance looked at, deductively and for all steps",
+    Conclusion.SUPPORTED: "no evidence against it, and enough for it, at the stated confidence",
+    Conclusion.REFUTED: "a counterexample exists, or the stated probability or slope is excluded",
+    Conclusion.VACUOUS: "its assumptions were never met, so nothing was tested",
+    Conclusion.INCONCLUSIVE: "too few trials in scope, or bounds that straddle the claim",
+    Conclusion.UNDECIDED: "numerics cannot tell: within rounding, or a run without certificate",
+}
+
+_SEVERITY = (
+    Conclusion.REFUTED,
+    Conclusion.UNDECIDED,
+    Conclusion.INCONCLUSIVE,
+    Conclusion.VACUOUS,
+    Conclusion.SUPPORTED,
+    Conclusion.CERTIFIED,
+)
+
+
+def gravest(conclusions: Sequence[Conclusion]) -> Conclusion:
+    """Return the conclusion that a claim about all of several cells must carry."""
+    return min(conclusions, key=_SEVERITY.index)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts of trials, and the worst margin in scope (dimensionless, NaN if there is none).
+
+    In-scope trials either hold, violate, or are undecided: in_scope is the sum of the three.
+    """
+
+    trials: int
+    in_scope: int
+    holds: int
+    violated: int
+    undecided: int
+    worst_margin: float
+
+    @staticmethod
+    def of(value: Floats, rounding: Floats, scope: Floats) -> Tally:
+        """Count T trials. A trial whose scope is unknown counts as undecided."""
+        inside, unknown = scope == 1.0, scope == 0.5
+        holds = inside & (value >= rounding)
+        violated = inside & (value < -rounding)
+        undecided = (inside & ~holds & ~violated) | unknown
+        decided = value[holds | violated]
+        return Tally(
+            trials=int(value.size),
+            in_scope=int((inside | unknown).sum()),
+            holds=int(holds.sum()),
+            violated=int(violated.sum()),
+            undecided=int(undecided.sum()),
+            worst_margin=float(decided.min()) if decided.size else float("nan"),
+        )
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.trials + other.trials,
+            self.in_scope + other.in_scope,
+            self.holds + other.holds,
+            self.violated + other.violated,
+            self.undecided + other.undecided,
+            float(np.fmin(self.worst_margin, other.worst_margin)),
+        )
+
+    def lower_bound(self, error: float) -> float:
+        """Lower confidence bound on P(holds | in scope): undecided trials count as failures."""
+        return binomial_lower_bound(self.holds, self.in_scope, error)
+
+    def upper_bound(self, error: float) -> float:
+        """Upper confidence bound on P(holds | in scope): undecided trials count as holding."""
+        return binomial_upper_bound(self.holds + self.undecided, self.in_scope, error)
+
+
+def conclude_universal(tally: Tally) -> Conclusion:
+    """Judge a claim about every instance in scope: one violation refutes, all must be decided."""
+    if tally.violated:
+        return Conclusion.REFUTED
+    if tally.in_scope == 0:
+        return Conclusion.VACUOUS
+    if tally.undecided:
+        return Conclusion.UNDECIDED
+    return Conclusion.SUPPORTED if tally.in_scope >= ENOUGH else Conclusion.INCONCLUSIVE
+
+
+def conclude_probable(tally: Tally, probability: float, error: float) -> Conclusion:
+    """Judge P(holds | in scope) ≥ probability by exact one-sided bounds, each wrong with
+    probability at most `error`."""
+    if tally.in_scope == 0:
+        return Conclusion.VACUOUS
+    if tally.in_scope < ENOUGH:
+        return Conclusion.INCONCLUSIVE
+    if tally.upper_bound(error) < probability:
+        return Conclusion.REFUTED
+    if tally.lower_bound(error) >= probability:
+        return Conclusion.SUPPORTED
+    mostly = tally.undecided > max(0, tally.in_scope - tally.undecided) * (1 - probability)
+    return Conclusion.UNDECIDED if mostly else Conclusion.INCONCLUSIVE
+
+
+def conclude_slope(fit: SlopeFit, exponent: float, tolerance: float) -> Conclusion:
+    """Judge that a slope is exponent ± tolerance: its whole interval must lie inside."""
+    low, high = exponent - tolerance, exponent + tolerance
+    if low <= fit.low and fit.high <= high:
+        return Conclusion.SUPPORTED
+    if fit.high < low or fit.low > high:
+        return Conclusion.REFUTED
+    return Conclusion.INCONCLUSIVE
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Where a drawn instance is found again: trial number `trial` of a block at a point."""
+
+    point: dict[str, Any]
+    block: int
+    trial: int
+    control: str
+    margin: float
+
+
+@dataclass(frozen=True)
+class CellVerdict:
+    """The verdict at one point, and its counts and bounds on P(holds | in scope)."""
+
+    point: dict[str, Any]
+    verdict: Conclusion
+    tally: Tally
+    lower_bound: float
+    upper_bound: float
+
+
+@dataclass(frozen=True)
+class SlopeVerdict:
+    """The verdict along one sweep: slope with interval, claimed exponent, and the cell means.
+
+    Per point of the sweep: coordinates, abscissa, geometric mean of the quantity, standard
+    deviation of its logarithm, and the geometric means of the claim's band where it has one.
+    """
+
+    sweep: str
+    verdict: Conclusion
+    exponent: float
+    tolerance: float
+    slope: float
+    low: float
+    high: float
+    curvature: float
+    abscissa: tuple[float, ...]
+    mean: tuple[float, ...]
+    spread: tuple[float, ...]
+    points: tuple[dict[str, Any], ...] = ()
+    band_low: tuple[float, ...] = ()
+    band_high: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Hunted:
+    """What the search for counterexamples met besides the random trials; its counts are not
+    probabilities. source: "structured" or "explicit"."""
+
+    examples: int
+    in_scope: int
+    violated: int
+    undecided: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the evidence says of one claim, with everything needed to read it.
+
+    lower_bound, upper_bound: on P(holds | in scope), for a universal claim averaged over its
+    cells, for a with-probability claim at its worst cell; NaN for rates. confidence: of each
+    bound, after the error budget is split.   expected: "supported", or "refuted" for controls.
+    """
+
+    theorem: str
+    claim: str
+    full_id: str
+    kind: str
+    verdict: Conclusion
+    expected: Conclusion
+    statement: str
+    status: str
+    trials: int
+    in_scope: int
+    holds: int
+    violated: int
+    undecided: int
+    lower_bound: float
+    upper_bound: float
+    confidence: float
+    worst_margin: float
+    detail: str
+    cells: tuple[CellVerdict, ...] = ()
+    slopes: tuple[SlopeVerdict, ...] = ()
+    instance: Instance | None = None
+    hunted: Hunted | None = None
+    probability: float | None = None
+    given: tuple[str, ...] = ()
+    because: str = ""
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether the verdict is the expected one; certified is more than supported."""
+        if self.expected is Conclusion.SUPPORTED:
+            return self.verdict in (Conclusion.SUPPORTED, Conclusion.CERTIFIED)
+        return self.verdict is self.expected
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the verdict as JSON-able values (NaN and infinities as null)."""
+        return {name: _jsonable(value) for name, value in asdict(self).items()}
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _jsonable(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(entry) for entry in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return str(value) if isinstance(value, Conclusion) else value
+
+
+@dataclass(frozen=True)
+class Verdicts(Sequence[Verdict]):
+    """The verdicts of one theorem, claims first, then controls.
+
+    error: the share of the error budget that this theorem's verdicts use together.
+    """
+
+    items: tuple[Verdict, ...]
+    error: float
+    seconds: float = field(default=0.0, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Verdict]:
+        return iter(self.items)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            for verdict in self.items:
+                if key in (verdict.claim, verdict.full_id):
+                    return verdict
+            names = ", ".join(verdict.claim for verdict in self.items)
+            raise UnknownName(f"no claim {key!r} here, only {names}")
+        return self.items[key]
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether every verdict is the expected one."""
+        return all(verdict.as_expected for verdict in self.items)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{v.verdict:<13}{v.full_id}  {v.detail}" for v in self.items)
