@@ -41,7 +41,7 @@ theorem = Theorem(
     id="same_factor",
     title="Gradient descent contracts towards the minimiser by the same factor at every step",
     citation="Folklore, and false: what the first step leaves are the slow directions.",
-    status=Status.HEURISTIC,
+    status=Status.FOLKLORE,
     axes=(Axis("d", 1, 8, "integer"), Axis("c", 0.1, 1.9, meaning="step size times λ_max")),
     cells=(Point(d=3, c=1.0),),
     draw=draw,
@@ -61,8 +61,8 @@ theorem = Theorem(
     claims=(
         Universal(
             shrinks_by_the_same_factor,
-            given=(Assumption(step_is_stable, Status.HEURISTIC, axes=("c",)),),
-            status=Status.HEURISTIC,
+            given=(Assumption(step_is_stable, Status.FOLKLORE, axes=("c",)),),
+            status=Status.FOLKLORE,
         ),
     ),
 )

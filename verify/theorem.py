@@ -32,6 +32,8 @@ class Status(Enum):
     SUMMARY = "A"
     DERIVED = "D"
     HEURISTIC = "H"
+    FOLKLORE = "F"
+    FALSE = "X"
 
     @property
     def meaning(self) -> str:
@@ -41,6 +43,8 @@ class Status(Enum):
             "A": "the abstract or a published summary only",
             "D": "derived here and checked numerically",
             "H": "our heuristic, with measured evidence",
+            "F": "folklore or conjecture, without a source",
+            "X": "false on purpose: a control, which must be refuted",
         }[self.value]
 
 

@@ -13,7 +13,7 @@ IDENTITY = 1e-10
 KKT = 1e-10
 """Largest relative Karush-Kuhn-Tucker residual of a solution that counts as certified."""
 
-SINGULAR_BELOW = 1e-13
+SINGULAR_BELOW = 2e-15
 """Eigenvalues below this multiple of n·λ_max are zero (numerical rank) ..."""
 
 REGULAR_ABOVE = 1e-9

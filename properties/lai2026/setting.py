@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from verify.arrays import Backend, to_numpy
-from verify.relu.certificate import certify_by_rows
+from verify.arrays import Backend, array_namespace, to_numpy
+from verify.relu.certificate import certify_by_rows, interaction
 from verify.relu.descent import Run, gradient_step, start
 from verify.relu.effective_dimensions import (
     dimensions_of,
@@ -101,11 +101,12 @@ def describe(problem: Problem, index: int) -> dict[str, Any]:
         "relative_step": float(relative_step(one)[0]),
         "step_size": float(to_numpy(one.step_size)[0]),
         "regime_index_H": float(regime_index(one)[0]),
-        "predicted_freezing_probability": float(freezing_probability(one)[0]),
         "gram_deviation": float(gram_deviation(one)[0]),
         "labels": to_numpy(one.labels)[0],
         "starting_predictions": to_numpy(one.starting_predictions)[0],
     }
+    if (facts["starting_predictions"] > 0).all():
+        facts["predicted_freezing_probability"] = float(freezing_probability(one)[0])
     if one.features is not None:
         facts["features"] = to_numpy(one.features)[0]
     elif one.examples <= 12:
@@ -188,6 +189,14 @@ def start_is_in_the_span(trial: Trial) -> Margin:
     return Margin(size, 1e-8, scale=label_scale(trial.problem))
 
 
+def step_is_stable(trial: Trial) -> Margin:
+    """The step is stable on the positive examples: η·λ_max(G₊₊) < 2."""
+    problem: Problem = trial.problem
+    block = interaction(problem, problem.positives[:, None, :])
+    largest = to_numpy(array_namespace(block).linalg.eigvalsh(block))[:, -1]
+    return Margin(to_numpy(problem.step_size) * largest, 2.0, rounding=1e-12)
+
+
 def certified_from_step_one(trial: Trial) -> Margin:
     """The step-one certificate holds: after one step the active examples are those of positive
     label, and the row-sum bound on all later movement lets no prediction cross zero."""
@@ -225,6 +234,7 @@ REGULAR = Assumption(gram_is_regular, Status.DERIVED, axes=("aspect",))
 POSITIVE_START = Assumption(start_is_positive, Status.SUMMARY, axes=("start_high",))
 START_IN_SPAN = Assumption(start_is_in_the_span, Status.DERIVED)
 STEP_ONE_CERTIFICATE = Assumption(certified_from_step_one, Status.DERIVED, axes=("aspect", "c"))
+STABLE_STEP = Assumption(step_is_stable, Status.DERIVED, axes=("c",))
 FROZEN = Assumption(
     pattern_is_the_positives_from_step_one, Status.SUMMARY, axes=("aspect", "c", "start_high")
 )

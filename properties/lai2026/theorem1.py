@@ -248,7 +248,7 @@ theorem = Theorem(
                 frozen_at_a_small_step,
                 given=(NONZERO_LABELS, POSITIVE_START),
                 at=(Point(n=40, d=8_000, c=0.02),),
-                status=Status.HEURISTIC,
+                status=Status.FALSE,
             ),
             because="the step must be bounded below: here the pattern goes on changing for about "
             "170 steps (theory §7, failure regime 2)",
@@ -258,7 +258,7 @@ theorem = Theorem(
                 frozen_from_random_signs,
                 given=(NONZERO_LABELS,),
                 at=(Point(n=40, d=8_000, start="random_sign"),),
-                status=Status.HEURISTIC,
+                status=Status.FALSE,
             ),
             because="positive examples that start inactive stay dead or wake up later (theory §7, "
             "failure regime 3)",
@@ -268,7 +268,7 @@ theorem = Theorem(
                 frozen_with_harmonic_spectrum,
                 given=(NONZERO_LABELS, POSITIVE_START),
                 at=(Point(n=40, d=8_000, spectrum="power:1"),),
-                status=Status.HEURISTIC,
+                status=Status.FALSE,
             ),
             because="a few directions carry the trace, so examples interact (theory §7, failure "
             "regime 4)",
@@ -279,7 +279,7 @@ theorem = Theorem(
                     limit_is_nearest_interpolant,
                     given=GIVEN,
                     at=(Point(n=20, d=10_000, c=0.5),),
-                    status=Status.HEURISTIC,
+                    status=Status.FALSE,
                     name=f"broken_solver_{name}",
                 ),
                 because=because,

@@ -3,7 +3,8 @@
 While the pattern is fixed, the residual r on the covered examples C follows
 r ← (I − ηM) r with M = Σ_k D_k G D_k, and the weights move by at most κ‖r‖ in the norm of
 M⁻¹. If no prediction can reach zero within that movement, the pattern is frozen for ever.
-A finite run cannot show this; these bounds do.
+A finite run cannot show this; these bounds do. They hold for exact arithmetic on the given
+numbers: every computed quantity is widened by a bound on its rounding error.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ class State:
     change: (B, m, n), the data-span coefficients gained since the start.
     predictions: (B, m, n).   pattern: (B, m, n), which examples each neuron is active on.
     residual: (B, n), model output minus label.
-    speed: (B,), a bound on ηλ_max(M), dimensionless; above 2, errors grow.
-    error: (B,), a bound on the distance, in weights, from what exact arithmetic would give.
+    speed: (B,), an upper bound on ηλ_max(M), dimensionless.
+    error: (B,), a bound on the distance in weights from the path of exact arithmetic, as long
+        as every sign so far was right.
     """
 
     change: Array
@@ -49,86 +51,54 @@ class Certificate:
     slack: Array
 
 
-def start(problem: Problem) -> State:
-    """Return the state before the first step."""
-    xp = array_namespace(problem.gram)
-    change = xp.zeros_like(problem.starting_predictions)
-    predictions, pattern, residual = _observe(problem, change)
-    return State(
-        change, predictions, pattern, residual, _speed(problem, pattern), 0 * problem.step_size
-    )
+def observe(
+    problem: Problem, change: Array, error: Array | None = None, before: State | None = None
+) -> State:
+    """Return the state whose coefficients differ from the start by `change`, (B, m, n).
 
-
-def gradient_step(problem: Problem, state: State) -> State:
-    """Take one step: α_k ← α_k − η s_k D_k r, with predictions from the Gram matrix (theory §2).
-
-    As long as every sign is right, an error e in the weights becomes (I − ηJᵀJ)e with
-    JJᵀ = M: it grows by max(1, ηλ_max(M) − 1) at most, and the step's rounding comes on top.
+    error: (B,), see `State`; zero by default.   before: the state one step earlier, whose
+    speed holds on where the pattern is the same.
     """
-    xp = array_namespace(problem.gram)
-    eta = problem.step_size[:, None, None]
-    gradient = problem.signs[:, :, None] * xp.where(
-        state.pattern, state.residual[:, None, :], 0 * state.predictions
-    )
-    change = state.change - eta * gradient
-    predictions, pattern, residual = _observe(problem, change)
-    flipped = xp.any(pattern != state.pattern, axis=(1, 2))
-    speed = state.speed
-    if bool(xp.any(flipped)):
-        speed = xp.where(flipped, _speed(problem, pattern), speed)
-    blur = xp.where(state.pattern, residual_rounding(problem, state)[:, None, :], 0 * gradient)
-    local = eta * (blur + 4 * epsilon(change) * xp.abs(gradient)) + epsilon(change) * xp.abs(change)
-    length = xp.sqrt(problem.eigenvalues[:, -1] * xp.sum(local * local, axis=(1, 2)))
-    growth = xp.where(state.speed > 2, state.speed - 1, xp.ones_like(speed))
-    return State(change, predictions, pattern, residual, speed, growth * state.error + length)
-
-
-def _observe(problem: Problem, change: Array) -> tuple[Array, Array, Array]:
-    """Return predictions, pattern and residual of coefficients changed by `change`, (B, m, n)."""
     xp = array_namespace(change)
     predictions = problem.starting_predictions + change @ problem.gram
     pattern = predictions >= 0 if problem.slope_at_zero else predictions > 0
     active = xp.where(pattern, predictions, xp.zeros_like(predictions))
     output = xp.sum(problem.signs[:, :, None] * active, axis=1)
-    return predictions, pattern, output - problem.labels
+    if before is None:
+        speed = fastest(problem, pattern)
+    else:
+        same = xp.all(pattern == before.pattern, axis=(1, 2))
+        speed = before.speed
+        if not bool(xp.all(same)):
+            speed = xp.where(same, speed, fastest(problem, pattern))
+    error = 0 * speed if error is None else error
+    return State(change, predictions, pattern, output - problem.labels, speed, error)
 
 
-def _speed(problem: Problem, pattern: Array) -> Array:
+def fastest(problem: Problem, pattern: Array) -> Array:
     """Return an upper bound on ηλ_max(M), (B,).
 
-    λ_max(M) ≤ λ_max(G) · (most neurons on one example); where that is not below 2/η, the
-    spectrum of M itself.
+    λ_max(M) ≤ λ_max(G) · (most neurons on one example); from the spectrum of M itself where
+    that bound is not below 2/η.
     """
     xp = array_namespace(problem.gram)
     crowd = xp.max(xp.sum(xp.astype(pattern, problem.gram.dtype), axis=1), axis=-1)
-    margin = 1 + summation(problem.examples, problem.gram)
-    speed = problem.step_size * problem.eigenvalues[:, -1] * crowd * margin
-    fast = to_numpy(speed >= 2)
+    rate = problem.step_size * (1 + summation(problem.examples, problem.gram))
+    bound = rate * problem.eigenvalues[:, -1] * crowd
+    fast = to_numpy(bound >= 2)
     if not fast.any():
-        return speed
+        return bound
     index = xp.asarray(np.flatnonzero(fast), device=problem.gram.device)
-    few = problem.select(index)
-    values = xp.linalg.eigvalsh(interaction(few, xp.take(pattern, index, axis=0)))
-    merged = to_numpy(speed).copy()
-    merged[fast] = to_numpy(few.step_size * values[:, -1] * margin)
-    return xp.asarray(merged, device=problem.gram.device)
+    gram, active = xp.take(problem.gram, index, axis=0), xp.take(pattern, index, axis=0)
+    sharp = to_numpy(bound).copy()
+    sharp[fast] = to_numpy(
+        xp.take(rate, index, axis=0) * xp.linalg.eigvalsh(_interaction(gram, active))[:, -1]
+    )
+    return xp.asarray(sharp, device=problem.gram.device)
 
 
-def rounding(problem: Problem, state: State) -> Array:
-    """Return a bound on the error of the computed predictions, (B, m, n).
-
-    Of their evaluation, and of the `state.error` that earlier steps have left in the weights
-    (none in those of a neuron that has not moved).
-    """
-    xp = array_namespace(problem.gram)
-    lengths = xp.sqrt(xp.linalg.diagonal(problem.gram))[:, None, :]
-    moved = xp.any(state.change != 0, axis=-1, keepdims=True)
-    error = xp.where(moved, state.error[:, None, None] + 0 * lengths, 0 * lengths)
-    return evaluation_rounding(problem, state.change) + lengths * error
-
-
-def evaluation_rounding(problem: Problem, change: Array) -> Array:
-    """Return a bound on the rounding error of β⁰ + Ga, a = `change`, (B, m, n).
+def rounding(problem: Problem, change: Array) -> Array:
+    """Return a bound on the rounding error of evaluating β⁰ + Ga for a = `change`, (B, m, n).
 
     |Σ_j G_ij a_j| ≤ √G_ii Σ_j √G_jj |a_j| (Cauchy–Schwarz), times the error of a sum.
     """
@@ -138,14 +108,26 @@ def evaluation_rounding(problem: Problem, change: Array) -> Array:
     return summation(problem.examples, change) * (xp.abs(problem.starting_predictions) + size)
 
 
-def residual_rounding(problem: Problem, state: State) -> Array:
-    """Return a bound on the rounding error of the computed residual, (B, n)."""
+def uncertainty(problem: Problem, state: State) -> Array:
+    """Return a bound on the error of the predictions on the computed path, (B, m, n).
+
+    The rounding of their evaluation, plus what `state.error` in the weights makes of it:
+    nothing for a neuron that has not moved.
+    """
     xp = array_namespace(problem.gram)
-    terms = evaluation_rounding(problem, state.change) + summation(
-        problem.neurons, problem.gram
-    ) * xp.abs(state.predictions)
-    of_label = summation(problem.neurons, problem.gram) * xp.abs(problem.labels)
-    return xp.sum(terms, axis=1) + of_label
+    lengths = xp.sqrt(xp.linalg.diagonal(problem.gram))[:, None, :]
+    moved = xp.any(state.change != 0, axis=-1, keepdims=True)
+    carried = lengths * state.error[:, None, None]
+    return rounding(problem, state.change) + xp.where(moved, carried, 0 * carried)
+
+
+def residual_rounding(problem: Problem, state: State) -> Array:
+    """Return a bound on the rounding error of evaluating the residual, (B, n)."""
+    xp = array_namespace(problem.gram)
+    terms = xp.sum(xp.abs(state.predictions), axis=1) + xp.abs(problem.labels)
+    return xp.sum(rounding(problem, state.change), axis=1) + (
+        summation(problem.neurons, terms) * terms
+    )
 
 
 def covered(state: State) -> Array:
@@ -155,30 +137,31 @@ def covered(state: State) -> Array:
 
 def interaction(problem: Problem, pattern: Array) -> Array:
     """Return M = Σ_k D_k G D_k, (B, n, n): the Gram matrix times the shared active neurons."""
-    xp = array_namespace(problem.gram)
-    active = xp.astype(pattern, problem.gram.dtype)
-    return problem.gram * (xp.matrix_transpose(active) @ active)
+    return _interaction(problem.gram, pattern)
+
+
+def _interaction(gram: Array, pattern: Array) -> Array:
+    xp = array_namespace(gram)
+    active = xp.astype(pattern, gram.dtype)
+    return gram * (xp.matrix_transpose(active) @ active)
 
 
 def certify_by_length(problem: Problem, state: State) -> Certificate:
     """Certify with the eigenvalues of G alone, in O(mn) a step.
 
-    Every prediction moves by at most κ √G_ii ‖r_C‖₂/√λ_min(G), with κ = 1 if ηλ_max(M) ≤ 1
-    and 2 if ηλ_max(M) < 2, where λ_max(M) ≤ λ_max(G) · (most neurons on one example): the
-    energy-norm bound of theory §4 with G_iC M⁻¹ G_Ci ≤ G_ii and M_CC ⪰ λ_min(G).
+    Every prediction moves by at most κ √G_ii ‖r_C‖₂/√λ_min(G): the energy-norm bound of
+    theory §4 with G_iC M⁻¹ G_Ci ≤ G_ii and M_CC ⪰ λ_min(G). κ = max(1, ηλ_max(M)) bounds
+    |1 − (1 − ηλ)^t| for all t while ηλ_max(M) < 2.
     """
     xp = array_namespace(problem.gram)
-    lowest, highest = problem.eigenvalues[:, 0], problem.eigenvalues[:, -1]
-    crowd = xp.max(xp.sum(xp.astype(state.pattern, problem.gram.dtype), axis=1), axis=-1)
-    speed = problem.step_size * highest * crowd
+    highest = problem.eigenvalues[:, -1]
+    lowest = problem.eigenvalues[:, 0] - summation(problem.examples, highest) * highest
     regular = lowest > REGULAR_ABOVE * highest
-    residual = xp.where(covered(state), state.residual, xp.zeros_like(state.residual))
-    size = xp.linalg.vector_norm(residual, axis=-1)
-    kappa = xp.where(speed <= 1, 1.0 + 0 * speed, 2.0 + 0 * speed)
+    size = xp.linalg.vector_norm(_covered_residual(problem, state), axis=-1)
     floor = xp.where(regular, lowest, xp.ones_like(lowest))
     lengths = xp.sqrt(xp.linalg.diagonal(problem.gram))
-    drift = (kappa * size / xp.sqrt(floor))[:, None] * lengths
-    applies = (regular & (speed < 2 * (1 - 1e-12))) | ~xp.any(covered(state), axis=-1)
+    drift = (_kappa(state) * size / xp.sqrt(floor))[:, None] * lengths
+    applies = (regular & (state.speed < 2)) | ~xp.any(covered(state), axis=-1)
     return _judge(problem, state, drift[:, None, :], size[:, None], applies)
 
 
@@ -187,28 +170,37 @@ def certify_by_energy(problem: Problem, state: State) -> tuple[Certificate, Arra
 
     Prediction (k, i) moves by at most κ ‖(D_k G)_{C,i}‖ · ‖r_C‖, both in the norm of M⁺; the
     part of r in the kernel of M moves no weights (D_k X annihilates it for every k) and
-    stays. Returns the certificate and q = M⁺r, (B, n), so that the limit is
-    α_k − s_k D_k q (theory §3).
+    stays. Eigenvalues within rounding of zero count as zero: data that differ from singular
+    ones by less than that cannot be told from them. Returns the certificate and q = M⁺r,
+    (B, n), so that the limit is α_k − s_k D_k q (theory §3).
     """
     xp = array_namespace(problem.gram)
     mask = covered(state)
     values, vectors = xp.linalg.eigh(interaction(problem, state.pattern))
     highest = values[:, -1:]
     zero = values <= SINGULAR_BELOW * problem.examples * highest
-    clear = xp.all(zero | (values > REGULAR_ABOVE * highest), axis=-1)
-    inverse = xp.where(zero, 0 * values, 1 / xp.where(zero, xp.ones_like(values), values))
+    kept = values > REGULAR_ABOVE * highest
     residual = xp.where(mask, state.residual, xp.zeros_like(state.residual))
     coordinates = (residual[:, None, :] @ vectors)[:, 0, :]
+    inverse = xp.where(kept, 1 / xp.where(kept, values, xp.ones_like(values)), 0 * values)
     solution = ((coordinates * inverse)[:, None, :] @ xp.matrix_transpose(vectors))[:, 0, :]
-    energy = xp.sqrt(xp.sum(coordinates**2 * inverse, axis=-1))
+
+    # From here on for the bound: eigenvalues lowered, coordinates enlarged by their errors.
+    relative = summation(problem.examples, values)
+    lowered = xp.where(kept, values - relative * highest, xp.ones_like(values))
+    inverse = xp.where(kept, 1 / lowered, 0 * values)
+    tilt = relative * (1 + highest * xp.max(inverse, axis=-1, keepdims=True))
+    norm = xp.linalg.vector_norm
+    size = norm(_covered_residual(problem, state), axis=-1)
+    blur = norm(residual_rounding(problem, state), axis=-1)[:, None] + tilt * size[:, None]
+    energy = norm((xp.abs(coordinates) + blur) * xp.sqrt(inverse), axis=-1)
     active = xp.astype(state.pattern, problem.gram.dtype)
-    rotated = (active[:, :, None, :] * problem.gram[:, None, :, :]) @ vectors[:, None, :, :]
-    reach = xp.sqrt(xp.sum(rotated**2 * inverse[:, None, None, :], axis=-1))
-    speed = problem.step_size * highest[:, 0]
-    kappa = xp.where(speed <= 1, 1.0 + 0 * speed, 2.0 + 0 * speed)
-    size = xp.linalg.vector_norm(residual, axis=-1)
-    applies = (clear & (speed < 2 * (1 - 1e-12))) | ~xp.any(mask, axis=-1)
-    drift = (kappa * energy)[:, None, None] * reach
+    rows = active[:, :, None, :] * problem.gram[:, None, :, :]
+    rotated = xp.abs(rows @ vectors[:, None, :, :]) + relative * norm(rows, axis=-1, keepdims=True)
+    reach = norm(rotated * xp.sqrt(inverse)[:, None, None, :], axis=-1)
+    clear = xp.all(zero | kept, axis=-1)
+    applies = (clear & (state.speed < 2)) | ~xp.any(mask, axis=-1)
+    drift = (_kappa(state) * energy)[:, None, None] * reach
     return _judge(problem, state, drift, size[:, None], applies), solution
 
 
@@ -229,16 +221,28 @@ def certify_by_rows(problem: Problem, state: State) -> Certificate:
     contraction = xp.abs(identity - step * interaction(problem, state.pattern))
     contraction = xp.where(inside, contraction, xp.zeros_like(contraction))
     rows = (contraction @ weight[:, :, None])[:, :, 0] / weight
-    kappa = xp.max(rows, axis=-1)
-    zero = xp.zeros_like(size)
-    worst = xp.max(xp.where(mask, xp.abs(state.residual) / weight, zero), axis=-1)
-    applies = (kappa < 1 - 1e-12) & xp.all(~mask | (size > 0), axis=-1)
-    kappa = xp.where(applies, kappa, zero[:, 0])
+    kappa = xp.max(rows, axis=-1) + 4 * summation(problem.examples, rows)
+    worst = xp.max(_covered_residual(problem, state) / weight, axis=-1)
+    applies = (kappa < 1) & xp.all(~mask | (size > 0), axis=-1)
+    kappa = xp.where(applies, kappa, 0 * kappa)
     active = xp.astype(state.pattern, problem.gram.dtype) * weight[:, None, :]
     drift = (problem.step_size * worst / (1 - kappa))[:, None, None] * (
         active @ xp.abs(problem.gram)
     )
     return _judge(problem, state, drift, weight * worst[:, None], applies)
+
+
+def _covered_residual(problem: Problem, state: State) -> Array:
+    """Return a bound on |r| on the covered examples, rounding included, 0 elsewhere, (B, n)."""
+    xp = array_namespace(problem.gram)
+    bound = xp.abs(state.residual) + residual_rounding(problem, state)
+    return xp.where(covered(state), bound, 0 * bound)
+
+
+def _kappa(state: State) -> Array:
+    """Return max(1, ηλ_max(M)), (B,)."""
+    xp = array_namespace(state.speed)
+    return xp.where(state.speed > 1, state.speed, xp.ones_like(state.speed))
 
 
 def _judge(
@@ -249,14 +253,19 @@ def _judge(
     drift: (B, m, n) or broadcastable, on |β_{k,i}(later) − β_{k,i}(now)|.
     residual_bound: (B, n) or broadcastable, on every later |r_i|. An active example that one
     neuron covers alone, with s_k y_i > 0, has β_{k,i} = |y_i| + s_k r_i.
+
+    Both are about descent from the computed state. Exact descent, which is within
+    `state.error` of it in weights, stays so: with one pattern and ηλ_max(M) < 2 the distance
+    does not grow.
     """
     xp = array_namespace(problem.gram)
-    slack = xp.abs(state.predictions) - drift - rounding(problem, state.change)
+    error = uncertainty(problem, state)
     alone = xp.sum(xp.astype(state.pattern, problem.gram.dtype), axis=1)[:, None, :] == 1
     agrees = problem.signs[:, :, None] * problem.labels[:, None, :] > 0
-    towards = xp.abs(problem.labels)[:, None, :] - residual_bound[:, None, :]
-    by_label = state.pattern & alone & agrees & (towards > slack)
-    slack = xp.where(by_label, towards + 0 * slack, slack)
+    by_drift = xp.abs(state.predictions) - drift * (1 + summation(problem.examples, drift))
+    by_label = xp.abs(problem.labels)[:, None, :] - residual_bound[:, None, :]
+    better = state.pattern & alone & agrees & (by_label > by_drift)
+    slack = xp.where(better, by_label + 0 * by_drift, by_drift) - error
     strict = ~state.pattern if problem.slope_at_zero else state.pattern
     safe = xp.where(strict, slack > 0, slack >= 0)
     least = xp.min(slack, axis=(1, 2))

@@ -12,15 +12,18 @@ from verify.arrays import Array, array_namespace, to_numpy
 from verify.errors import InputError
 from verify.linear_algebra import masked, solve_positive_definite
 from verify.relu.certificate import (
+    Certificate,
     State,
     certify_by_energy,
     certify_by_length,
     covered,
     interaction,
     observe,
-    rounding,
+    residual_rounding,
+    uncertainty,
 )
 from verify.relu.problem import Problem
+from verify.tolerances import epsilon
 
 Host = np.ndarray[Any, Any]
 
@@ -42,8 +45,8 @@ class Run:
 
     problem: what was run.
     status: (B,) of "certified" (the final pattern can never change again and the limit is
-        exact up to rounding), "undecided" (no certificate within the steps allowed:
-        chattering at a kink, or slow; try more steps) or "diverged".
+        exact up to rounding), "undecided" (no certificate: slow, try more steps; or a sign
+        within rounding of zero, chattering at a kink, and no steps will help) or "diverged".
     steps: (B,), the step at which the run was certified or given up.
     duals, predictions: (B, m, n), data-span coefficients and predictions of the limit; those
         of the last step where the run is not certified.
@@ -52,8 +55,9 @@ class Run:
     freeze_margin: (B,), in units of the labels: how far every prediction stays on its own
         side of zero from step one for ever (for certified runs a guaranteed lower bound);
         negative: how far one crossed over.
-    near_ties: (B,), how many predictions were met within their rounding bound of zero, where
-        the sign, and with it the computed path, is not certain.
+    near_ties: (B,), how many predictions were met within their error bound of zero, where
+        the sign, and with it the computed path, is not certain. The bound includes what
+        earlier rounding has grown to: much, where ηλ_max(M) > 2 for many steps.
     """
 
     problem: Problem
@@ -75,7 +79,8 @@ class Run:
 
 def start(problem: Problem) -> State:
     """Return the state before the first step."""
-    return observe(problem, array_namespace(problem.gram).zeros_like(problem.starting_predictions))
+    xp = array_namespace(problem.gram)
+    return observe(problem, xp.zeros_like(problem.starting_predictions))
 
 
 def gradient_step(problem: Problem, state: State) -> State:
@@ -83,9 +88,24 @@ def gradient_step(problem: Problem, state: State) -> State:
     xp = array_namespace(problem.gram)
     scale = problem.step_size[:, None, None] * problem.signs[:, :, None]
     gradient = scale * state.residual[:, None, :]
-    return observe(
-        problem, state.change - xp.where(state.pattern, gradient, xp.zeros_like(gradient))
-    )
+    change = state.change - xp.where(state.pattern, gradient, xp.zeros_like(gradient))
+    return observe(problem, change, _error_after(problem, state, change), state)
+
+
+def _error_after(problem: Problem, state: State, change: Array) -> Array:
+    """Return the bound on the error in weights, (B,), after the step that led to `change`.
+
+    While all signs are right, a step turns the error e into (I − ηJᵀJ)e with JJᵀ = M, which
+    is longer by the factor max(1, ηλ_max(M) − 1) at most; its own rounding comes on top.
+    """
+    xp = array_namespace(change)
+    eps = epsilon(change)
+    eta = problem.step_size[:, None]
+    blur = eta * (residual_rounding(problem, state) + 4 * eps * xp.abs(state.residual))
+    blur = xp.where(state.pattern, blur[:, None, :], 0 * change) + eps * xp.abs(change)
+    length = xp.sqrt(problem.eigenvalues[:, -1] * xp.sum(blur * blur, axis=(1, 2)))
+    growth = xp.where(state.speed > 2, state.speed - 1, xp.ones_like(state.speed))
+    return growth * state.error + length
 
 
 def descend(problem: Problem, max_steps: int = MAX_STEPS) -> Run:
@@ -178,7 +198,7 @@ def _advance(running: _Running, step: int) -> _Running:
     flipped = to_numpy(xp.any(state.pattern != before.pattern, axis=(1, 2)))
     side = xp.where(first, state.predictions, -state.predictions)
     margin = to_numpy(xp.min(side, axis=(1, 2)))
-    near = xp.abs(state.predictions) < rounding(problem, state.change)
+    near = xp.abs(state.predictions) < uncertainty(problem, state)
     ties = to_numpy(xp.sum(xp.astype(near, xp.int64), axis=(1, 2)))
     return replace(
         running,
@@ -192,35 +212,65 @@ def _advance(running: _Running, step: int) -> _Running:
 
 def _retire(running: _Running, step: int, last: bool, outcomes: list[_Outcome]) -> _Running:
     """Move the problems whose outcome is known to `outcomes`; return the others."""
-    xp = array_namespace(running.first_pattern)
-    problem, state = running.problem, running.state
-    certificate = certify_by_length(problem, state)
-    frozen, slack = to_numpy(certificate.frozen), to_numpy(certificate.slack)
-    solution = None
+    certificate = certify_by_length(running.problem, running.state)
+    running = _freeze(running, step, to_numpy(certificate.frozen), certificate, outcomes)
     doubled = step >= _FIRST_ENERGY_STEP and step & (step - 1) == 0
-    if (doubled or last) and not frozen.all():
-        sharper, solution = certify_by_energy(problem, state)
-        frozen = frozen | to_numpy(sharper.frozen)
-        slack = np.maximum(slack, to_numpy(sharper.slack))
-    size = xp.linalg.vector_norm(state.residual, axis=-1)
-    diverged = to_numpy(~(size <= running.ceiling)) & ~frozen
-    stopped = np.full(frozen.shape, last) & ~frozen & ~diverged
-    if frozen.any():
-        settled = running.take(frozen)
-        index = xp.asarray(np.flatnonzero(frozen), device=state.residual.device)
-        remainder = (
-            _remaining_change(settled.problem, settled.state)
-            if solution is None
-            else xp.take(solution, index, axis=0)
-        )
-        outcomes.append(_outcome(settled, CERTIFIED, step, remainder, slack[frozen]))
-    for mask, status in ((diverged, DIVERGED), (stopped, UNDECIDED)):
+    due = _beyond_help(running) | last
+    if running.position.size and (doubled or due.any()):
+        certificate, solution = certify_by_energy(running.problem, running.state)
+        frozen = to_numpy(certificate.frozen) & (due | doubled)
+        running = _freeze(running, step, frozen, certificate, outcomes, solution)
+        due = due[~frozen]
+    size = array_namespace(running.ceiling).linalg.vector_norm(running.state.residual, axis=-1)
+    diverged = to_numpy(~(size <= running.ceiling))
+    for mask, status in ((diverged, DIVERGED), (due & ~diverged, UNDECIDED)):
         if mask.any():
             given_up = running.take(mask)
-            nothing = xp.zeros_like(given_up.state.residual)
+            nothing = 0 * given_up.state.residual
             outcomes.append(_outcome(given_up, status, step, nothing, np.inf))
-    ended = frozen | diverged | stopped
+    ended = diverged | due
     return running.take(~ended) if ended.any() else running
+
+
+def _beyond_help(running: _Running) -> Host:
+    """Return the mask of the problems that more steps cannot decide, (B,).
+
+    The residual has vanished up to rounding, or rounding errors may have grown beyond the
+    size at which a run counts as diverged.
+    """
+    xp = array_namespace(running.ceiling)
+    problem, state = running.problem, running.state
+    norm = xp.linalg.vector_norm
+    size = norm(xp.where(covered(state), state.residual, 0 * state.residual), axis=-1)
+    at_rest = size <= norm(residual_rounding(problem, state), axis=-1)
+    lost = state.error * xp.sqrt(problem.eigenvalues[:, -1]) > running.ceiling
+    return to_numpy(at_rest | lost)
+
+
+def _freeze(
+    running: _Running,
+    step: int,
+    frozen: Host,
+    certificate: Certificate,
+    outcomes: list[_Outcome],
+    solution: Array | None = None,
+) -> _Running:
+    """Move the problems `frozen`, (B,), to `outcomes`, at their limits; return the others.
+
+    solution: (B, n), what is left to change in the coefficients, where it is known already.
+    """
+    if not frozen.any():
+        return running
+    settled = running.take(frozen)
+    if solution is None:
+        remainder = _remaining_change(settled.problem, settled.state)
+    else:
+        xp = array_namespace(solution)
+        index = xp.asarray(np.flatnonzero(frozen), device=settled.problem.gram.device)
+        remainder = xp.take(solution, index, axis=0)
+    slack = to_numpy(certificate.slack)[frozen]
+    outcomes.append(_outcome(settled, CERTIFIED, step, remainder, slack))
+    return running.take(~frozen)
 
 
 def _remaining_change(problem: Problem, state: State) -> Array:

@@ -110,7 +110,7 @@ def _check(problem: Problem) -> None:
             f"problem has m={problem.neurons} neurons, expected 1: minimum_norm compares single "
             "neurons so far (neurons of one sign share the norm, theory §5)"
         )
-    if bool((problem.signs != 1).any()):
+    if bool(array_namespace(problem.signs).any(problem.signs != 1)):
         raise InputError("signs has -1, expected +1 for one neuron: negate the labels instead")
     lowest, highest = problem.eigenvalues[:, 0], problem.eigenvalues[:, -1]
     singular = to_numpy(lowest <= REGULAR_ABOVE * highest)

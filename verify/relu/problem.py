@@ -119,7 +119,8 @@ class Problem:
         is not positive, signs other than ±1, or starting predictions that no weights attain.
         """
         xp = array_namespace(features)
-        features = _batched(features, 2, "features", "(n, d)", xp)
+        features = _batched(_double(features, xp), 2, "features", "(n, d)", xp)
+        _check_finite("features", features, xp)
         if (starting_weights is None) == (starting_predictions is None):
             raise InputError(
                 "starting_weights and starting_predictions: expected exactly one of the two; "
@@ -148,6 +149,7 @@ class Problem:
                 f"starting_weights has d={weights.shape[-1]}, expected d={features.shape[-1]} "
                 "as in features; pass one row a neuron, shape (m, d)"
             )
+        _check_finite("starting_weights", weights, xp)
         batch = max(int(features.shape[0]), int(weights.shape[0]))
         weights = _spread(weights, batch, "starting_weights", xp)
         predictions = weights @ xp.matrix_transpose(features)
@@ -227,9 +229,7 @@ def _checked(
 ) -> Problem:
     """Validate, give every array its batch axis and its full size, and build the problem."""
     xp = array_namespace(gram)
-    if not xp.isdtype(gram.dtype, "real floating"):
-        gram = xp.astype(gram, xp.float64)
-    gram = _batched(gram, 2, "gram", "(n, n)", xp)
+    gram = _batched(_double(gram, xp), 2, "gram", "(n, n)", xp)
     labels = _batched(_like(labels, gram, xp), 1, "labels", "(n,)", xp)
     predictions = _batched(
         _like(starting_predictions, gram, xp), 2, "starting_predictions", "(m, n)", xp
@@ -266,8 +266,7 @@ def _checked(
         "perpendicular_gram": perpendicular,
     }
     for name, array in named.items():
-        if not bool(xp.all(xp.isfinite(array))):
-            raise InputError(f"{name} has values that are NaN or infinite; remove or impute them")
+        _check_finite(name, array, xp)
     if not bool(xp.all(step > 0)):
         raise InputError(f"step_size={step_size} is not positive; try 0.5 / mean(diag(gram))")
     if not bool(xp.all(xp.abs(signs) == 1)):
@@ -275,17 +274,30 @@ def _checked(
     if slope_at_zero not in (0, 1):
         raise InputError(f"slope_at_zero={slope_at_zero!r}, expected 0 or 1")
     _check_gram(gram, xp)
+    named["gram"] = (gram + xp.matrix_transpose(gram)) / 2
     full = {name: _spread(array, batch, name, xp) for name, array in named.items()}
     problem = cls(
         **full,
         slope_at_zero=slope_at_zero,
         law=law,
         features=None if features is None else _spread(features, batch, "features", xp),
-        starting_weights=starting_weights,
+        starting_weights=None
+        if starting_weights is None
+        else _spread(starting_weights, batch, "starting_weights", xp),
     )
     if starting_weights is None:
         _check_attainable(problem, xp)
     return problem
+
+
+def _double(array: Array, xp: Any) -> Array:
+    """Return `array` in double precision, which every tolerance and certificate is made for."""
+    return array if array.dtype == xp.float64 else xp.astype(array, xp.float64)
+
+
+def _check_finite(name: str, array: Array, xp: Any) -> None:
+    if not bool(xp.all(xp.isfinite(array))):
+        raise InputError(f"{name} has values that are NaN or infinite; remove or impute them")
 
 
 def _like(values: Any, gram: Array, xp: Any) -> Array:

@@ -1,0 +1,195 @@
+"""The hunt: Hypothesis looks for the smallest and the worst counterexample to a claim."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, target
+from hypothesis import strategies as st
+
+from properties import strategies
+from verify.counterexample import Counterexample, Kind, captured, realise
+from verify.engine.evaluate import IN_SCOPE, SCOPE_UNKNOWN, margin_of, scope_of
+from verify.engine.executors import one_thread
+from verify.loading import load_origin
+from verify.theorem import Claim, Theorem, Universal
+from verify.verdict import Conclusion, Hunted, Instance, Verdict
+
+HOLDS, VIOLATED, UNDECIDED, OUT_OF_SCOPE = "holds", "violated", "undecided", "out of scope"
+
+
+@dataclass(frozen=True)
+class Hunt:
+    """What a hunt met. Its counts are no probabilities: the examples are not i.i.d."""
+
+    claim: str
+    hunted: Hunted
+    smallest: Counterexample | None = None
+    worst: Counterexample | None = None
+
+
+@dataclass(frozen=True)
+class Look:
+    """What one instance says of a claim; `score` is what the search tries to raise."""
+
+    outcome: str
+    margin: float
+
+    @property
+    def score(self) -> float:
+        """The negated margin, bounded so that the search does not chase infinities."""
+        return float(np.clip(-self.margin, -1e6, 1e6)) if np.isfinite(self.margin) else -1e6
+
+
+class Violation(AssertionError):
+    """Raised inside Hypothesis at a counterexample, so that it shrinks it."""
+
+
+def look_at(theorem: Theorem, claim: Claim, kind: Kind, recipe: dict[str, Any]) -> Look:
+    """Evaluate a claim on the instance of a recipe."""
+    bare = Counterexample(theorem.address, claim.id, "", kind, recipe, 0.0)
+    trial, position = realise(theorem, bare)
+    scope = scope_of(claim, trial)[position]
+    if scope not in (IN_SCOPE, SCOPE_UNKNOWN):
+        return Look(OUT_OF_SCOPE, np.inf)
+    margin = margin_of(claim.inequality, trial)
+
+    def here(values: Any) -> Any:
+        return np.broadcast_to(values, (trial.trials,))[position]
+
+    value = float(here(margin.value))
+    if scope == SCOPE_UNKNOWN:
+        return Look(UNDECIDED, value)
+    outcome = HOLDS if here(margin.holds) else VIOLATED if here(margin.violated) else UNDECIDED
+    return Look(outcome, value)
+
+
+def hunted_kinds(theorem: Theorem) -> list[tuple[Kind, st.SearchStrategy[dict[str, Any]]]]:
+    """Return the kinds of instances that a theorem offers, with their strategies."""
+    kinds: list[tuple[Kind, st.SearchStrategy[dict[str, Any]]]] = []
+    if theorem.axes:
+        kinds.append(("seeded", strategies.structured(theorem)))
+    if theorem.explicit is not None:
+        kinds.append(("explicit", strategies.explicit(theorem)))
+    return kinds
+
+
+def hunt(theorem: Theorem, claim: Claim, examples: int, root_seed: int) -> Hunt:
+    """Search `examples` instances of each kind that the theorem offers.
+
+    A counterexample is shrunk to the smallest, explicit ones first (they are the readable
+    ones); the worst is the one of lowest margin met anywhere. The same arguments find the same.
+    """
+    counts: dict[str, int] = {}
+    found: list[tuple[float, Kind, dict[str, Any]]] = []
+    smallest: tuple[float, Kind, dict[str, Any]] | None = None
+    for kind, strategy in hunted_kinds(theorem):
+        met = _search(theorem, claim, kind, strategy, examples, root_seed, counts)
+        found += met
+        if met:
+            smallest = met[-1]  # Hypothesis ends by replaying the smallest
+
+    def capture(entry: tuple[float, Kind, dict[str, Any]]) -> Counterexample:
+        margin, kind, recipe = entry
+        return captured(theorem, claim, kind, recipe, margin)
+
+    return Hunt(
+        claim=claim.id,
+        hunted=Hunted(
+            examples=sum(counts.values()),
+            in_scope=sum(counts.values()) - counts.get(OUT_OF_SCOPE, 0),
+            violated=counts.get(VIOLATED, 0),
+            undecided=counts.get(UNDECIDED, 0),
+        ),
+        smallest=None if smallest is None else capture(smallest),
+        worst=capture(min(found, key=lambda entry: entry[0])) if found else None,
+    )
+
+
+def _search(
+    theorem: Theorem,
+    claim: Claim,
+    kind: Kind,
+    strategy: st.SearchStrategy[dict[str, Any]],
+    examples: int,
+    root_seed: int,
+    counts: dict[str, int],
+) -> list[tuple[float, Kind, dict[str, Any]]]:
+    """Run Hypothesis once; return the violations in the order in which they were met."""
+    violations: list[tuple[float, Kind, dict[str, Any]]] = []
+    digest = hashlib.sha256(f"{root_seed}\n{theorem.id}\n{claim.id}\n{kind}".encode()).digest()
+
+    @seed(int.from_bytes(digest[:8], "little"))
+    @settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        phases=(Phase.generate, Phase.target, Phase.shrink),
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+        print_blob=False,
+    )
+    @given(recipe=strategy)
+    def attempt(recipe: dict[str, Any]) -> None:
+        look = look_at(theorem, claim, kind, recipe)
+        counts[look.outcome] = counts.get(look.outcome, 0) + 1
+        if look.outcome != OUT_OF_SCOPE:
+            target(look.score)
+        if look.outcome == VIOLATED:
+            violations.append((look.margin, kind, recipe))
+            raise Violation(claim.id)
+
+    try:
+        with one_thread():
+            attempt()
+    except Violation:
+        pass
+    return violations
+
+
+def hunt_task(task: tuple[str | None, Theorem | None, str, int, int]) -> Hunt:
+    """Run a hunt from (origin, theorem, claim id, examples, root seed), in any process."""
+    origin, theorem, name, examples, root_seed = task
+    known = theorem if theorem is not None else load_origin(origin or "")
+    return hunt(known, known.claim(name), examples, root_seed)
+
+
+def with_hunt(verdict: Verdict, found: Hunt) -> Verdict:
+    """Return the verdict on a universal claim with what the hunt adds.
+
+    A counterexample refutes; finding none adds no confidence, only a count. An undecided
+    example changes nothing: small integers meet ties that random draws never do.
+    """
+    if found.worst is None:
+        return replace(verdict, hunted=found.hunted)
+    detail = f"{verdict.detail}; a search found a counterexample"
+    return replace(
+        verdict,
+        verdict=Conclusion.REFUTED,
+        hunted=found.hunted,
+        detail=detail if verdict.verdict is not Conclusion.REFUTED else verdict.detail,
+        worst_margin=float(np.fmin(verdict.worst_margin, found.worst.margin)),
+    )
+
+
+def hunted_claims(theorem: Theorem) -> list[Claim]:
+    """Return the claims that a hunt can refute: the universal ones."""
+    if not hunted_kinds(theorem):
+        return []
+    return [claim for claim in theorem.claims if isinstance(claim, Universal)]
+
+
+def drawn(theorem: Theorem, claim: Claim, instance: Instance, root_seed: int) -> Counterexample:
+    """Return the counterexample of a trial that a check located."""
+    recipe = {
+        "point": instance.point,
+        "root_seed": root_seed,
+        "block": instance.block,
+        "trial": instance.trial,
+    }
+    return captured(theorem, claim, "drawn", recipe, instance.margin, instance.control)

@@ -1,0 +1,108 @@
+"""Hypothesis strategies, from a theorem's axes and from its explicit fields.
+
+Structured instances: a point of the theorem's space and one seed, never thousands of floats.
+Explicit instances: a few small integers, which shrink to something a person can read. An
+instance is the recipe of a `Counterexample`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from hypothesis import strategies as st
+
+from verify.errors import TheoremError
+from verify.theorem import Axis, Explicit, Field, Theorem
+
+Recipe = dict[str, Any]
+
+_STEPS = 1_000
+"""Grid of a continuous axis: coarse enough to shrink quickly, fine enough to explore."""
+
+
+def coordinates(axis: Axis) -> st.SearchStrategy[Any]:
+    """Draw a coordinate; it shrinks towards the axis's simplest value."""
+    if axis.scale == "choice":
+        return st.sampled_from(axis.choices)
+    simplest = axis.low if axis.simplest is None else float(axis.simplest)
+    if axis.scale == "integer":
+        low, high, origin = round(axis.low), round(axis.high), round(simplest)
+        return _away_from(origin, low, high)
+    if axis.scale == "log":
+        low, high, origin = math.log(axis.low), math.log(axis.high), math.log(simplest)
+        return _grid(low, high, origin).map(lambda x: _tidy(math.exp(x)))
+    return _grid(axis.low, axis.high, simplest).map(_tidy)
+
+
+def _away_from(origin: int, low: int, high: int) -> st.SearchStrategy[int]:
+    """Draw an integer between low and high that shrinks towards origin."""
+    upwards = st.integers(0, high - origin).map(lambda step: origin + step)
+    if origin == low:
+        return upwards
+    return upwards | st.integers(0, origin - low).map(lambda step: origin - step)
+
+
+def _grid(low: float, high: float, origin: float) -> st.SearchStrategy[float]:
+    """Draw a number from a grid between low and high that shrinks towards origin."""
+    width = (high - low) / _STEPS
+    if width == 0:
+        return st.just(low)
+    home = round((origin - low) / width)
+    return _away_from(home, 0, _STEPS).map(lambda step: min(high, max(low, low + width * step)))
+
+
+def _tidy(value: float) -> float:
+    """Round to four significant digits: counterexamples are read by people."""
+    return float(f"{value:.4g}")
+
+
+def points(theorem: Theorem) -> st.SearchStrategy[dict[str, Any]]:
+    """Draw the coordinates of a point of the theorem's space."""
+    if not theorem.axes:
+        raise TheoremError(
+            f"theorem {theorem.address!r} has no axes, so structured instances cannot be drawn; "
+            "give it axes=(Axis(…), …)"
+        )
+    return st.fixed_dictionaries({axis.name: coordinates(axis) for axis in theorem.axes})
+
+
+def structured(theorem: Theorem) -> st.SearchStrategy[Recipe]:
+    """Draw a point and one seed: the recipe of a "seeded" counterexample."""
+    return st.fixed_dictionaries({"point": points(theorem), "seed": st.integers(0, 2**32 - 1)})
+
+
+def explicit(theorem: Theorem) -> st.SearchStrategy[Recipe]:
+    """Draw a small explicit problem: the recipe of an "explicit" counterexample."""
+    if theorem.explicit is None:
+        raise TheoremError(f"theorem {theorem.address!r} has no explicit problems")
+    return _integers(theorem.explicit).map(lambda values: {"values": values})
+
+
+@st.composite
+def _integers(draw: st.DrawFn, problem: Explicit) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        name: draw(st.integers(low, high)) for name, (low, high) in problem.sizes.items()
+    }
+    for name, entry in problem.fields.items():
+        shape = [values[size] for size in entry.shape]
+        values[name] = draw(_nested(_entries(entry), shape))
+    return values
+
+
+def _entries(entry: Field) -> st.SearchStrategy[int]:
+    numbers = st.integers(entry.low, entry.high)
+    if not entry.nonzero or entry.low > 0 or entry.high < 0:
+        return numbers
+    parts = []
+    if entry.high > 0:
+        parts.append(st.integers(1, entry.high))
+    if entry.low < 0:
+        parts.append(st.integers(entry.low, -1))
+    return st.one_of(parts)
+
+
+def _nested(entries: st.SearchStrategy[int], shape: list[int]) -> st.SearchStrategy[Any]:
+    for size in reversed(shape):
+        entries = st.lists(entries, min_size=size, max_size=size)
+    return entries

@@ -1,0 +1,242 @@
+"""The command line: relu-verify run, list, explain, replay, data."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+USAGE, UNAVAILABLE, INTERRUPTED = 2, 4, 130
+
+_EPILOG = """
+\b
+Examples
+  relu-verify run                                  everything, in under a minute
+  relu-verify run lai2026.theorem1 --profile full  one theorem, more trials
+  relu-verify run my_theorem.py                    a theorem of your own
+  relu-verify explain pattern_freezes_after_step_one
+  relu-verify data features.npy labels.csv --positive tumour
+
+\b
+Exit codes
+  0 all as expected       1 refuted against expectation, or a control not refuted
+  2 usage or bad input    3 something inconclusive, undecided or vacuous
+  4 backend or data not available
+"""
+
+
+@click.group(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="relu-verify")
+def cli() -> None:
+    """Does this theorem really hold, where does it stop, and what is the smallest example that
+    breaks it?
+
+    Theorems are written as code: assumptions, claims, and where they were published. This tool
+    draws problems, runs gradient descent on them to its exact limit, hunts counterexamples, and
+    says of every claim whether it is supported, refuted, vacuous, inconclusive or undecided, at
+    a stated confidence. False variants ("controls") are run beside them and must be refuted.
+    """
+
+
+@cli.command()
+@click.argument("theorems", nargs=-1, metavar="[THEOREM|FILE]...")
+@click.option(
+    "--profile",
+    type=click.Choice(["quick", "full", "nightly"]),
+    default="quick",
+    show_default=True,
+    help="How much evidence to gather.",
+)
+@click.option("--seed", default=0, show_default=True, help="Root of all randomness.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=None, help="Worker processes.  [default: cores]"
+)
+@click.option(
+    "--backend", default="numpy", show_default=True, help="numpy, torch, cupy, array-api-strict."
+)
+@click.option(
+    "--confidence",
+    default=0.95,
+    show_default=True,
+    help="Probability that nothing the run states is wrong.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("relu-verify-out"),
+    show_default=True,
+    help="Folder for report.json, report.html, counterexamples/ and the records.",
+)
+def run(
+    theorems: tuple[str, ...],
+    profile: str,
+    seed: int,
+    jobs: int | None,
+    backend: str,
+    confidence: float,
+    out: Path,
+) -> int:
+    """Verify theorems: built-in ids, or Python files that hold one (default: all built-in).
+
+    Prints one line a claim: verdict, id, counts "holds/in scope/trials", bound, worst margin.
+    An interrupted run goes on when the same command is run again.
+    """
+    import time
+
+    from properties.catalogue import MODULES, find_theorem
+    from reports.lines import verdict_line
+    from reports.running import Settings
+    from reports.running import run as run_theorems
+    from reports.summary import summarise, write
+
+    began = time.perf_counter()
+    chosen = [find_theorem(name) for name in dict.fromkeys(theorems or MODULES)]
+    settings = Settings(profile, seed, jobs or _cores(), backend, confidence)
+    with _Bar() as bar:
+        results = run_theorems(chosen, settings, out, bar.update)
+    command = shlex.join(["relu-verify", *sys.argv[1:]])
+    report = summarise(results, settings, time.perf_counter() - began, command)
+    write(report, out)
+    for verdict in report["verdicts"]:
+        click.echo(verdict_line(verdict))
+    click.echo(f"{report['sentence']}  [{report['wall_time_s']:.0f} s]", err=True)
+    click.echo(f"Report: {out / 'report.html'}", err=True)
+    return int(report["exit_code"])
+
+
+@cli.command("list")
+@click.argument("theorems", nargs=-1, metavar="[THEOREM|FILE]...")
+def list_(theorems: tuple[str, ...]) -> int:
+    """List theorems with their claims and controls (default: all built-in)."""
+    from properties.catalogue import MODULES, find_theorem
+    from reports.lines import listing
+
+    for name in theorems or MODULES:
+        click.echo(listing(find_theorem(name)))
+    return 0
+
+
+@cli.command()
+@click.argument("claim")
+def explain(claim: str) -> int:
+    """Explain a claim, a control or a theorem: statement, assumptions, source, how it is tested.
+
+    CLAIM is `theorem.claim`, `path/to/file.py::claim`, a bare claim name where it is unique, or
+    a theorem's id or file.
+    """
+    from properties.catalogue import MODULES, find_claim, find_theorem
+    from reports.lines import explanation, theorem_explanation
+
+    if claim in MODULES or (claim.endswith(".py") and "::" not in claim):
+        click.echo(theorem_explanation(find_theorem(claim)))
+    else:
+        click.echo(explanation(*find_claim(claim)))
+    return 0
+
+
+@cli.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--theorem", default=None, help="Where the theorem is, if its file has moved.")
+def replay(file: Path, theorem: str | None) -> int:
+    """Run a stored counterexample again: does it still violate its claim?
+
+    Exit code 0 if it does, 1 if it does not (any more).
+    """
+    from properties.catalogue import find_theorem
+    from reports.lines import replay_lines
+    from verify import counterexample
+
+    example = counterexample.read(file)
+    known = find_theorem(theorem or example.theorem)
+    replayed = counterexample.replay(known, example)
+    click.echo(replay_lines(example, replayed))
+    return 0 if replayed.violated else 1
+
+
+@cli.command()
+@click.argument("features", type=click.Path(path_type=str))
+@click.argument("labels", type=click.Path(path_type=str))
+@click.option("--positive", default=None, metavar="LEVEL", help="This level is +1, all others −1.")
+@click.option(
+    "--step", default=0.5, show_default=True, metavar="C", help="Relative step c = η·tr(G)/n."
+)
+@click.option(
+    "--start", default=1e-3, show_default=True, metavar="EPS", help="All starting predictions."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of text.")
+def data(
+    features: str, labels: str, positive: str | None, step: float, start: float, as_json: bool
+) -> int:
+    """Check the theorems on your own data: a matrix (rows are examples) and one label a row.
+
+    Says which assumptions hold and by what margin, then what gradient descent does on one ReLU
+    neuron, the minimum-norm solution and the gap between them. Reads .npy, .npz, .csv and .tsv;
+    labels also .txt. Files are never unpickled.
+    """
+    import json
+
+    from reports.own_data import analyse, told
+
+    found = analyse(features, labels, positive, step, start)
+    click.echo(json.dumps(found, indent=1, ensure_ascii=False) if as_json else told(found))
+    return int(found["exit_code"])
+
+
+class _Bar:
+    """One progress bar on stderr, for whichever theorem is being worked on."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._name = ""
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def update(self, theorem: str, done: int, total: int, what: str) -> None:
+        from tqdm import tqdm
+
+        name = f"{theorem} {'hunt' if what.startswith('hunt') else ''}".strip()
+        if name != self._name:
+            self.__exit__()
+            self._bar = tqdm(total=total, desc=name, unit="block", disable=None, file=sys.stderr)
+            self._name = name
+        self._bar.total = total
+        self._bar.set_postfix_str(what, refresh=False)
+        self._bar.update(done - self._bar.n)
+
+
+def _cores() -> int:
+    """Return the number of cores that this process may use."""
+    available = getattr(os, "sched_getaffinity", None)
+    return len(available(0)) if available else os.cpu_count() or 1
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its code."""
+    try:
+        code = cli.main(arguments, prog_name="relu-verify", standalone_mode=False)
+    except click.exceptions.Abort:
+        _fail("interrupted; what was finished is kept: run the same command to go on", INTERRUPTED)
+    except click.ClickException as problem:
+        problem.show()
+        sys.exit(problem.exit_code)
+    except Exception as problem:
+        from verify.errors import BackendUnavailable, ReluVerifyError
+
+        if not isinstance(problem, ReluVerifyError):
+            raise
+        _fail(str(problem), UNAVAILABLE if isinstance(problem, BackendUnavailable) else USAGE)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    click.echo(f"relu-verify: {message}", err=True)
+    sys.exit(code)

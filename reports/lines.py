@@ -1,0 +1,136 @@
+"""What the command line prints, as text: verdict lines, listings, explanations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from verify.counterexample import Counterexample, Replayed
+from verify.engine.plan import PROFILES, trials_of
+from verify.statistics import ErrorBudget
+from verify.theorem import Claim, Probable, Rate, Theorem, points_of
+
+
+def verdict_line(verdict: dict[str, Any]) -> str:
+    """Return one line for a verdict of report.json."""
+    control = verdict["expected"] == "refuted"
+    name = f"{verdict['full_id']}{' (control)' if control else ''}"
+    counts = f"{verdict['holds']}/{verdict['in_scope']}/{verdict['trials']}"
+    if verdict["kind"] == "rate":
+        slopes = (
+            f"{s['slope']:.4f} in [{s['low']:.4f}, {s['high']:.4f}]"
+            if s["slope"] is not None
+            else "no slope"
+            for s in verdict["slopes"]
+        )
+        counts, bound = f"{verdict['in_scope']}/{verdict['trials']}", f"slopes {'; '.join(slopes)}"
+    elif verdict["verdict"] == "refuted":
+        bound = f"P ≤ {verdict['upper_bound']:.4f}"
+    else:
+        bound = f"P ≥ {verdict['lower_bound']:.4f}"
+    margin = verdict["worst_margin"]
+    worst = "none in scope" if margin is None else f"worst margin {margin:.3g}"
+    flag = "" if verdict["as_expected"] else "  <- not as expected"
+    return f"{verdict['verdict']:<13}{name}  {counts}  {bound}  {worst}{flag}"
+
+
+def listing(theorem: Theorem) -> str:
+    """Return a theorem with its claims and controls, a line each."""
+    lines = [f"{theorem.address}  {theorem.title}  [{theorem.status.value}]"]
+    lines += [f"  {claim.kind:<10}{claim.id}  [{claim.status.value}]" for claim in theorem.claims]
+    lines += [f"  {'control':<10}{control.id}  (must be refuted)" for control in theorem.controls]
+    return "\n".join(lines)
+
+
+def theorem_explanation(theorem: Theorem) -> str:
+    """Return what a theorem says and where it comes from, with its list of claims."""
+    return "\n".join(
+        [
+            theorem.title,
+            "",
+            *([theorem.statement, ""] if theorem.statement else []),
+            f"Source   {theorem.citation}",
+            f"Status   [{theorem.status.value}] {theorem.status.meaning}",
+            "",
+            listing(theorem),
+        ]
+    )
+
+
+def explanation(theorem: Theorem, claim: Claim) -> str:
+    """Return statement, assumptions, source, status and test of one claim."""
+    control = next((c for c in theorem.controls if c.claim is claim), None)
+    lines = [theorem.address_of(claim.id), "", claim.statement, ""]
+    if control is not None:
+        lines += [f"A control: it is false and must be refuted, because {control.because}.", ""]
+    if claim.given:
+        lines.append("Given that")
+        lines += [f"  - {a.statement}  [{a.status.value}: {a.id}]" for a in claim.given]
+    else:
+        lines.append("Given     nothing: every instance is in scope")
+    lines += [
+        f"Source    {theorem.citation}",
+        f"Status    [{claim.status.value}] {claim.status.meaning}",
+    ]
+    if claim.rests_on:
+        lines.append(f"Rests on  {', '.join(claim.rests_on)}")
+    return "\n".join([*lines, "", *_how_tested(theorem, claim, hunted=control is None)])
+
+
+def _how_tested(theorem: Theorem, claim: Claim, hunted: bool) -> list[str]:
+    """Return the lines that say what is sampled and what decides the verdict."""
+    budget = ErrorBudget(0.05, theorem.registered)
+    counts = {
+        name: trials_of(theorem, claim, profile, budget) for name, profile in PROFILES.items()
+    }
+    trials = ", ".join(f"{count} ({name})" for name, count in counts.items())
+    if isinstance(claim, Rate):
+        lines = [
+            f"Tested    by the log–log slope along {len(claim.sweeps)} sweeps, {trials} trials a "
+            f"point; supported if every slope's whole interval is within ±{claim.tolerance:g}:"
+        ]
+        return lines + [
+            f"  - {sweep.name}: slope {sweep.exponent:g} against {_what(sweep.against)}"
+            for sweep in claim.sweeps
+        ]
+    rule = (
+        f"supported if the lower bound on P(holds | in scope) is ≥ {claim.probability:g} in "
+        "every cell, refuted if an upper bound is below it"
+        if isinstance(claim, Probable)
+        else "one violation in scope refutes it"
+    )
+    lines = [f"Tested    on random problems, {trials} trials a cell; {rule}:"]
+    lines += [f"  - {point}" for point in points_of(theorem, claim)]
+    if hunted and not isinstance(claim, Probable) and (theorem.axes or theorem.explicit):
+        lines.append("          and hunted by Hypothesis over the theorem's axes:")
+        lines += [
+            f"  - {axis.name}: {axis.choices or (axis.low, axis.high)}  {axis.meaning}"
+            for axis in theorem.axes
+        ]
+        if theorem.explicit is not None:
+            lines.append("  - and over small explicit problems of integers")
+    return lines
+
+
+def _what(function: Any) -> str:
+    return " ".join((function.__doc__ or function.__name__).split()).rstrip(".")
+
+
+def replay_lines(example: Counterexample, replayed: Replayed) -> str:
+    """Say what a stored counterexample does today."""
+    if replayed.violated:
+        said = "still violates the claim"
+    elif not replayed.in_scope:
+        said = "does not meet the claim's assumptions (any more)"
+    else:
+        said = "does not violate the claim (any more)"
+    lines = [
+        f"{example.theorem}: {example.claim}",
+        f"  {example.statement}",
+        f"  The counterexample {said}: margin {replayed.margin:.6g}, stored {example.margin:.6g}.",
+    ]
+    if not replayed.same:
+        lines.append("  The margins differ: the theorem, the library or numpy has changed since.")
+    for name, value in example.facts.items():
+        text = str(value)
+        lines.append(f"  {name}: {text if len(text) <= 300 else text[:300] + ' …'}")
+    return "\n".join(lines)

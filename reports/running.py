@@ -1,0 +1,155 @@
+"""A whole run: check every theorem, hunt counterexamples, keep everything in one folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from properties.catalogue import MODULES
+from properties.search import Hunt, drawn, hunt_task, hunted_claims, with_hunt
+from verify import counterexample
+from verify.counterexample import Counterexample
+from verify.engine.check import check
+from verify.engine.executors import ProcessPool, map_unordered
+from verify.engine.plan import profile_named
+from verify.engine.store import Store
+from verify.errors import InputError
+from verify.theorem import Theorem
+from verify.verdict import Conclusion, Verdict, Verdicts
+
+STORE_NAME = "records.sqlite"
+COUNTEREXAMPLES = "counterexamples"
+
+Progress = Callable[[str, int, int, str], None]
+"""Called with (theorem, done, total, what was done last)."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run was asked for.   confidence: over everything that the run states."""
+
+    profile: str = "quick"
+    seed: int = 0
+    jobs: int = 1
+    backend: str = "numpy"
+    confidence: float = 0.95
+
+
+@dataclass(frozen=True)
+class Filed:
+    """A counterexample and the file in the run's folder that holds it.
+
+    kind: "smallest" (shrunk), "worst" (lowest margin)."""
+
+    kind: str
+    file: str
+    example: Counterexample
+
+
+@dataclass(frozen=True)
+class Result:
+    """One theorem's verdicts, and its counterexamples by claim id."""
+
+    theorem: Theorem
+    verdicts: Verdicts
+    counterexamples: dict[str, tuple[Filed, ...]]
+
+
+def error_share(theorem: Theorem, confidence: float) -> float:
+    """Return the probability of error that a theorem's verdicts may use together.
+
+    The built-in theorems share 1 − confidence evenly, whichever of them are run, so that one
+    alone and all together give the same verdicts; each theorem of a user's own has it in full,
+    on top (the report states the sum).
+    """
+    error = 1.0 - confidence
+    return error / len(MODULES) if theorem.id in MODULES else error
+
+
+def run(
+    theorems: Sequence[Theorem],
+    settings: Settings,
+    folder: Path,
+    progress: Progress | None = None,
+) -> list[Result]:
+    """Check the theorems and hunt counterexamples; keep records and counterexamples in `folder`.
+
+    Running the same again goes on where an interrupted run stopped.
+    """
+    if not 0 < settings.confidence < 1:
+        raise InputError(f"confidence={settings.confidence}, expected between 0 and 1, e.g. 0.95")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"--out {folder} is a file, expected a folder (it is made if missing)")
+    hunted = profile_named(settings.profile).hunted
+    results = []
+    pool = ProcessPool(settings.jobs) if settings.jobs > 1 else None
+    with Store(folder / STORE_NAME) as store, pool or nullcontext():
+        for theorem in theorems:
+            step = _reporter(theorem, progress)
+            verdicts = check(
+                theorem,
+                profile=settings.profile,
+                confidence=1.0 - error_share(theorem, settings.confidence),
+                root_seed=settings.seed,
+                executor=pool,
+                store=store,
+                backend=settings.backend,
+                progress=step,
+            )
+            tasks = [
+                (theorem.origin, None if theorem.origin else theorem, c.id, hunted, settings.seed)
+                for c in hunted_claims(theorem)
+            ]
+            hunts: dict[str, Hunt] = {}
+            for task, found in map_unordered(pool, hunt_task, tasks):
+                hunts[task[2]] = found
+                if step is not None:
+                    step(len(hunts), len(tasks), f"hunt  {task[2]}")
+            results.append(_result(theorem, verdicts, hunts, settings.seed, folder))
+    return results
+
+
+def _reporter(
+    theorem: Theorem, progress: Progress | None
+) -> Callable[[int, int, str], None] | None:
+    if progress is None:
+        return None
+    return lambda done, total, what: progress(theorem.address, done, total, what)
+
+
+def _result(
+    theorem: Theorem, verdicts: Verdicts, hunts: dict[str, Hunt], seed: int, folder: Path
+) -> Result:
+    """Join verdicts and hunts; write the counterexamples of whatever is refuted."""
+    final, filed = [], {}
+    for verdict in verdicts:
+        found = hunts.get(verdict.claim)
+        joined = verdict if found is None else with_hunt(verdict, found)
+        final.append(joined)
+        if joined.verdict is Conclusion.REFUTED:
+            filed[joined.claim] = _file(theorem, joined, found, seed, folder)
+    return Result(theorem, replace(verdicts, items=tuple(final)), filed)
+
+
+def _file(
+    theorem: Theorem, verdict: Verdict, found: Hunt | None, seed: int, folder: Path
+) -> tuple[Filed, ...]:
+    """Write the smallest and the worst counterexample to a claim."""
+    claim = theorem.claim(verdict.claim)
+    worst = [found.worst] if found is not None and found.worst is not None else []
+    if verdict.instance is not None:
+        worst.append(drawn(theorem, claim, verdict.instance, seed))
+    chosen: list[tuple[str, Counterexample]] = []
+    if found is not None and found.smallest is not None:
+        chosen.append(("smallest", found.smallest))
+    if worst:
+        chosen.append(("worst", min(worst, key=lambda example: example.margin)))
+    filed = []
+    for kind, example in chosen:
+        name = f"{Path(theorem.address).stem if theorem.address != theorem.id else theorem.id}"
+        file = f"{COUNTEREXAMPLES}/{name}.{verdict.claim}.{kind}.json"
+        counterexample.write(example, folder / file)
+        filed.append(Filed(kind, file, example))
+    return tuple(filed)

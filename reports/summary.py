@@ -1,0 +1,152 @@
+"""From results to one model of a run: the content of report.json, from which all else is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from reports.rasters import rasters
+from reports.running import Result, Settings, error_share
+from verify import __version__
+from verify.counterexample import jsonable
+from verify.theorem import Status, Theorem
+from verify.verdict import Conclusion, Verdict
+
+SCHEMA_VERSION = 1
+
+ALL_AS_EXPECTED, REFUTED, USAGE, UNSETTLED, UNAVAILABLE = 0, 1, 2, 3, 4
+"""Exit codes of the command line."""
+
+
+def summarise(
+    results: Sequence[Result], settings: Settings, seconds: float, command: str
+) -> dict[str, Any]:
+    """Return the report of a run as JSON-able values (NaN and infinities are null)."""
+    verdicts = [(result, verdict) for result in results for verdict in result.verdicts]
+    shares = {r.theorem.address: error_share(r.theorem, settings.confidence) for r in results}
+    plain = [verdict for _, verdict in verdicts]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "relu-verify", "version": __version__},
+        "command": command,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        **asdict(settings),
+        "wall_time_s": round(seconds, 3),
+        "exit_code": exit_code(plain),
+        "sentence": sentence(plain),
+        "error_budget": {"total": sum(shares.values()), "theorems": shares},
+        "versions": versions(),
+        "theorems": [_theorem(result.theorem) for result in results],
+        "verdicts": [_verdict(result, verdict) for result, verdict in verdicts],
+        "rasters": [raster for result in results for raster in rasters(result, settings.seed)],
+    }
+
+
+def exit_code(verdicts: Sequence[Verdict]) -> int:
+    """Return 1 if a claim is refuted or a control is not, 3 if something is unsettled, else 0."""
+    for verdict in verdicts:
+        control = verdict.expected is Conclusion.REFUTED
+        if control != (verdict.verdict is Conclusion.REFUTED):
+            return REFUTED
+    return ALL_AS_EXPECTED if all(v.as_expected for v in verdicts) else UNSETTLED
+
+
+def sentence(verdicts: Sequence[Verdict]) -> str:
+    """Say in one sentence what a run found."""
+    claims = [v for v in verdicts if v.expected is not Conclusion.REFUTED]
+    controls = [v for v in verdicts if v.expected is Conclusion.REFUTED]
+    parts = []
+    for conclusion in Conclusion:
+        count = sum(v.verdict is conclusion for v in claims)
+        if count:
+            parts.append(f"{count} {conclusion}")
+    told = f"Of {len(claims)} claims, {', '.join(parts)}" if claims else "No claims"
+    if not controls:
+        return f"{told}; there are no controls."
+    caught = sum(v.verdict is Conclusion.REFUTED for v in controls)
+    if caught == len(controls):
+        return f"{told}; all {caught} controls are refuted, as they must be."
+    return f"{told}; only {caught} of {len(controls)} controls are refuted: the evidence is void."
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a result depends on."""
+    import hypothesis
+    import numpy
+    import scipy
+
+    return {
+        "python": platform.python_version(),
+        "platform": f"{sys.platform} {platform.machine()}",
+        "numpy": numpy.__version__,
+        "scipy": scipy.__version__,
+        "hypothesis": hypothesis.__version__,
+        "relu-verify": __version__,
+    }
+
+
+def _theorem(theorem: Theorem) -> dict[str, Any]:
+    return {
+        "id": theorem.id,
+        "address": theorem.address,
+        "title": theorem.title,
+        "citation": theorem.citation,
+        "statement": theorem.statement,
+        "status": theorem.status.value,
+        "status_meaning": theorem.status.meaning,
+        "axes": [jsonable(asdict(axis)) for axis in theorem.axes],
+        "assumptions": [
+            {
+                "id": assumption.id,
+                "statement": assumption.statement,
+                "status": assumption.status.value,
+                "status_meaning": assumption.status.meaning,
+            }
+            for assumption in theorem.assumptions
+        ],
+    }
+
+
+def _verdict(result: Result, verdict: Verdict) -> dict[str, Any]:
+    return {
+        **verdict.to_json(),
+        "as_expected": verdict.as_expected,
+        "status_meaning": Status(verdict.status).meaning,
+        "counterexamples": [
+            {
+                "kind": filed.kind,
+                "file": filed.file,
+                "margin": filed.example.margin,
+                "summary": _short(filed.example.facts),
+                "command": f"relu-verify replay {filed.file}",
+            }
+            for filed in result.counterexamples.get(verdict.claim, ())
+        ],
+    }
+
+
+def _short(facts: Any) -> dict[str, Any]:
+    """Return the facts that a card has room for; the file holds them all."""
+
+    def size(value: Any) -> int:
+        return sum(size(entry) for entry in value) if isinstance(value, list) else 1
+
+    return {name: value for name, value in facts.items() if size(value) <= 36}
+
+
+def write(report: dict[str, Any], folder: Path) -> None:
+    """Write report.json and report.html, each whole or not at all."""
+    from reports.html import render
+
+    text = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False)
+    for name, content in (("report.json", text + "\n"), ("report.html", render(report))):
+        partial = folder / f".{name}.{os.getpid()}.partial"
+        partial.write_text(content, encoding="utf-8")
+        partial.replace(folder / name)

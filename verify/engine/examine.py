@@ -1,0 +1,76 @@
+"""A theorem on one given instance: which assumptions hold, and what the claims come to there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from verify.engine.evaluate import OUT_OF_SCOPE, SCOPE_UNKNOWN, margin_of, scope_of
+from verify.theorem import Assumption, Claim, Margin, Probable, Rate, Theorem, Trial
+from verify.verdict import Conclusion
+
+
+@dataclass(frozen=True)
+class Met:
+    """An assumption on one instance: "holds", "violated" or "unknown", and its margin."""
+
+    assumption: Assumption
+    state: str
+    margin: float
+
+
+@dataclass(frozen=True)
+class Examined:
+    """A claim on one instance.
+
+    conclusion: certified (in scope, and the inequality holds beyond rounding), refuted, vacuous
+    (an assumption is not met), undecided, or inconclusive (a with-probability claim fails here,
+    which refutes no probability).   margin: dimensionless; NaN where vacuous.
+    """
+
+    claim: Claim
+    conclusion: Conclusion
+    margin: float
+
+
+def examine(theorem: Theorem, problem: Any) -> tuple[list[Met], list[Examined]]:
+    """Judge a theorem's assumptions and claims on a problem with B = 1.
+
+    A with-probability claim is judged by its inequality on this instance. Rates, which need
+    many instances, and controls are left out.
+    """
+    trial = Trial(theorem, None, problem, 1)
+    claims = [claim for claim in theorem.claims if not isinstance(claim, Rate)]
+    assumptions = dict.fromkeys(a for claim in claims for a in claim.given)
+    margins = {assumption: margin_of(assumption.inequality, trial) for assumption in assumptions}
+    met = [
+        Met(assumption, _state(margin), _number(margin)) for assumption, margin in margins.items()
+    ]
+    return met, [_examined(claim, trial, margins) for claim in claims]
+
+
+def _examined(claim: Claim, trial: Trial, margins: dict[Assumption, Margin]) -> Examined:
+    scope = scope_of(claim, trial, margins)[0]
+    if scope == OUT_OF_SCOPE:
+        return Examined(claim, Conclusion.VACUOUS, float("nan"))
+    margin = margin_of(claim.inequality, trial)
+    conclusion = {
+        "holds": Conclusion.CERTIFIED,
+        "violated": Conclusion.INCONCLUSIVE if isinstance(claim, Probable) else Conclusion.REFUTED,
+        "unknown": Conclusion.UNDECIDED,
+    }[_state(margin)]
+    if scope == SCOPE_UNKNOWN:
+        conclusion = Conclusion.UNDECIDED
+    return Examined(claim, conclusion, _number(margin))
+
+
+def _state(margin: Margin) -> str:
+    if bool(np.all(margin.holds)):
+        return "holds"
+    return "violated" if bool(np.all(margin.violated)) else "unknown"
+
+
+def _number(margin: Margin) -> float:
+    return float(np.ravel(margin.value)[0])
