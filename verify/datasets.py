@@ -10,37 +10,33 @@ Messages count rows and columns from 1.
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 import os
-import stat
-import warnings
-import zipfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from verify.errors import InputError, UnknownName
+from verify.files import (
+    BINARY,
+    DELIMITERS,
+    locate,
+    nearest_first,
+    read_binary,
+    read_rows,
+    refuse,
+    shown,
+)
 
 __all__ = ["Labels", "pair", "read_labels", "read_matrix"]
 
 _Path = str | os.PathLike[str]
 _Floats = NDArray[np.float64]
 
-_BINARY = (".npy", ".npz")
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_CONVERT = {
-    ".mat": "scipy.io.loadmat(path)['X']",
-    ".mtx": "scipy.io.mmread(path).toarray()",
-    ".parquet": "pandas.read_parquet(path).to_numpy()",
-    ".h5ad": "anndata.read_h5ad(path).to_df().to_numpy()",
-}
 _MISSING = {"", "?", "na", "n/a", "nan", "null"}
 _LABEL_HEADERS = {"label", "labels", "y", "class", "target", "type"}
 
@@ -67,14 +63,14 @@ def read_matrix(path: _Path) -> _Floats:
 
     Raises `InputError` for everything that is not such a matrix.
     """
-    file, member = _locate(path, (*_BINARY, *_DELIMITERS))
-    if file.suffix.lower() in _BINARY:
-        array = _read_binary(file, member, ("X", "features", "data"))
+    file, member = locate(path, (*BINARY, *DELIMITERS))
+    if file.suffix.lower() in BINARY:
+        array = read_binary(file, member, ("X", "features", "data"))
     else:
-        array = _table(file, _read_rows(file))
+        array = _table(file, read_rows(file))
     if array.ndim != 2 or 0 in array.shape:
         found, hint = f"has shape {array.shape}", "save one example a row, one feature a column"
-        _refuse(file, found, "a matrix (n, d) with n, d >= 1", hint)
+        refuse(file, found, "a matrix (n, d) with n, d >= 1", hint)
     return _as_float64(file, array)
 
 
@@ -89,18 +85,18 @@ def read_labels(path: _Path, positive: str | float | None = None) -> Labels:
     Raises `UnknownName` where no label is ``positive``; `InputError` where all are, for strings
     without ``positive``, and for everything that is not such a vector.
     """
-    file, member = _locate(path, (*_BINARY, *_DELIMITERS, ".txt"))
-    if file.suffix.lower() in _BINARY:
-        array = _flat(file, _read_binary(file, member, ("y", "labels", "target")))
+    file, member = locate(path, (*BINARY, *DELIMITERS, ".txt"))
+    if file.suffix.lower() in BINARY:
+        array = _flat(file, read_binary(file, member, ("y", "labels", "target")))
         is_text = array.dtype.kind == "U"
         raw = _numbers_or_levels(file, array.tolist()) if is_text else _as_float64(file, array)
     else:
-        raw = _numbers_or_levels(file, _label_cells(file, _read_rows(file)))
+        raw = _numbers_or_levels(file, _label_cells(file, read_rows(file)))
     if positive is not None:
         return _one_against_the_rest(file, raw, str(positive).strip())
     if isinstance(raw, list):
         found = f"holds the levels {_listing(Counter(raw))}"
-        _refuse(file, found, "numbers", "use --positive LEVEL to name the level that becomes +1")
+        refuse(file, found, "numbers", "use --positive LEVEL to name the level that becomes +1")
     return Labels(raw, None, None)
 
 
@@ -117,142 +113,10 @@ def pair(features: _Floats, labels: Labels) -> tuple[_Floats, _Floats]:
     return features, labels.values
 
 
-def _refuse(file: Path, found: str, expected: str, hint: str) -> NoReturn:
-    """Raise the one sentence that every unusable file gets."""
-    raise InputError(f"path={str(file)!r} {found}: expected {expected}; {hint}.")
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= 40 else text[:37] + "...")
-
-
 def _listing(levels: Mapping[str, int], limit: int = 20) -> str:
     """The first ``limit`` levels with their counts."""
-    shown = [f"{_shown(level)} ({count})" for level, count in list(levels.items())[:limit]]
+    shown = [f"{shown(level)} ({count})" for level, count in list(levels.items())[:limit]]
     return ", ".join(shown) + (f" and {len(levels) - limit} more" if len(levels) > limit else "")
-
-
-def _nearest_first(name: str, options: Iterable[str]) -> list[str]:
-    from difflib import SequenceMatcher
-
-    # Beyond 40 characters the matcher is slow and its answer is not shown.
-    matcher = SequenceMatcher(b=name[:40].casefold())
-
-    def similarity(option: str) -> float:
-        matcher.set_seq1(option[:40].casefold())
-        return matcher.ratio()
-
-    return sorted(options, key=similarity, reverse=True)
-
-
-def _locate(path: _Path, known: Sequence[str]) -> tuple[Path, str | None]:
-    """The non-empty regular file of a ``known`` suffix, and the name after ``file.npz::``."""
-    base, _, member = os.fspath(path).rpartition("::")
-    in_archive = base.lower().endswith(".npz")
-    file = Path(base if in_archive else path)
-    suffix, expected = file.suffix.lower(), f"a file ({', '.join(known)})"
-    try:
-        status = file.stat()
-    except (OSError, ValueError) as error:  # ValueError: a NUL character in the path
-        reason = getattr(error, "strerror", None) or error
-        _refuse(file, f"cannot be opened ({reason})", expected, "check the path")
-    if not stat.S_ISREG(status.st_mode):
-        kind = "a directory" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-        _refuse(file, f"is {kind}", expected, "name one file")
-    if suffix not in known:
-        source = _CONVERT.get(suffix, "array")
-        _refuse(file, f"has suffix={suffix!r}", expected, f"convert: np.save('new.npy', {source})")
-    if status.st_size == 0:
-        _refuse(file, "is empty", expected, "write it again")
-    return file, member if in_archive else None
-
-
-def _read_binary(file: Path, member: str | None, preferred: Sequence[str]) -> NDArray[Any]:
-    """The array of an ``.npy`` file, or the one meant of an ``.npz`` file."""
-    try:
-        # numpy warns of headers by Python 2, Python of odd literals in a corrupt header
-        with warnings.catch_warnings(action="ignore"):
-            if file.suffix.lower() == ".npy":
-                with file.open("rb") as stream:
-                    return _read_npy(file, stream, file.stat().st_size)
-            with zipfile.ZipFile(file) as archive:
-                entries = [info for info in archive.infolist() if info.filename.endswith(".npy")]
-                sizes = {info.filename.removesuffix(".npy"): info.file_size for info in entries}
-                name = _choose(file, sizes, member, preferred)
-                with archive.open(f"{name}.npy") as stream:
-                    return _read_npy(file, stream, sizes[name])
-    except InputError:
-        raise
-    # On corrupt bytes zipfile, its codecs, numpy and the parser behind numpy's header raise a
-    # dozen unrelated types, MemoryError and SystemError among them.
-    except Exception as error:
-        reason = f"{type(error).__name__}: {str(error)[:100].rstrip('.')}"
-        _refuse(file, f"cannot be read ({reason})", "an intact .npy or .npz", "save it again")
-
-
-def _choose(file: Path, sizes: Mapping[str, int], asked: str | None, usual: Sequence[str]) -> str:
-    """The array meant: the one asked for, or the only one, or the first with a usual name."""
-    if asked is not None and asked not in sizes:
-        names = ", ".join(map(_shown, _nearest_first(asked, sizes)[:20])) or "none"
-        raise UnknownName(
-            f"name={_shown(asked)} is not an array of path={str(file)!r}: expected one of its "
-            f"{len(sizes)} arrays ({names}); put one of them after '::'."
-        )
-    wanted = [asked] if asked else list(sizes) if len(sizes) == 1 else usual
-    for name in wanted:
-        if name in sizes:
-            return name
-    found = f"holds {len(sizes)} arrays ({', '.join(map(_shown, list(sizes)[:20])) or 'none'})"
-    _refuse(file, found, f"one, or one called {', '.join(usual)}", "name one: file.npz::name")
-
-
-def _read_npy(file: Path, stream: IO[bytes], size: int) -> NDArray[Any]:
-    """The array in a stream of ``size`` bytes, its header checked before memory is allocated."""
-    npy = np.lib.format
-    pickled = stream.read(1) == b"\x80"
-    stream.seek(0)
-    if not pickled:
-        version = npy.read_magic(stream)
-        header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, _, dtype = header(stream)
-        pickled = dtype.hasobject
-    if pickled:
-        found = "holds pickled objects, which are never loaded because loading can run code"
-        hint = "save np.asarray(array, dtype=float) or, for labels, dtype=str"
-        _refuse(file, found, "an array of numbers or strings", hint)
-    claimed, available = math.prod(shape) * dtype.itemsize, size - stream.tell()
-    if min(shape, default=0) < 0 or dtype.itemsize == 0 or claimed > available:
-        found = f"claims shape {shape} of {dtype}, {claimed} bytes, but {available} bytes follow"
-        _refuse(file, found, "an intact array", "save it again")
-    stream.seek(0)
-    array: NDArray[Any] = npy.read_array(stream, allow_pickle=False)
-    if array.dtype.kind == "U":
-        array.tolist()  # raises on what is no code point; numpy does not look before
-    return array
-
-
-def _read_rows(file: Path) -> list[list[str]]:
-    """The stripped cells of each row, without the blank lines at the end."""
-    suffix = file.suffix.lower()
-    try:
-        text = file.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        _refuse(file, f"cannot be read ({error})", "UTF-8 text", "save it as UTF-8")
-    if "\0" in text:
-        _refuse(file, "contains a NUL character", "UTF-8 text", "save it as UTF-8, not UTF-16")
-    lines: Iterable[list[str]]
-    if suffix in _DELIMITERS:
-        source, delimiter = io.StringIO(text, newline=""), _DELIMITERS[suffix]
-        lines = csv.reader(source, delimiter=delimiter, skipinitialspace=True, strict=True)
-    else:
-        lines = ([line] for line in io.StringIO(text, newline=None))
-    try:
-        rows = [[cell.strip() for cell in line] for line in lines]
-    except csv.Error as error:
-        _refuse(file, f"is not a table ({error})", "cells with balanced quotes", "save it again")
-    while rows and rows[-1] in ([], [""]):
-        rows.pop()
-    return rows
 
 
 def _number(cell: str) -> float | None:
@@ -274,17 +138,17 @@ def _table(file: Path, rows: list[list[str]]) -> _Floats:
     for i, row in enumerate(rows, 1):
         if len(row) != len(rows[0]):
             found = f"has {len(row)} cells in row {i}, {len(rows[0])} in row 1"
-            _refuse(file, found, "rows of one length", "fill or remove that row")
+            refuse(file, found, "rows of one length", "fill or remove that row")
     numbers = [[_number(cell) for cell in row] for row in rows]
     top = int(_has_header(rows, numbers))
     left = int(_has_row_names(rows, numbers, top))
     for i in range(top, len(rows)):
         if None in numbers[i][left:]:
             j = numbers[i].index(None, left)
-            place = f"row {i + 1}, column {j + 1}" + (f" ({_shown(rows[0][j])})" if top else "")
-            expected = f"a number, and cells separated by {_DELIMITERS[file.suffix.lower()]!r}"
+            place = f"row {i + 1}, column {j + 1}" + (f" ({shown(rows[0][j])})" if top else "")
+            expected = f"a number, and cells separated by {DELIMITERS[file.suffix.lower()]!r}"
             hint = "impute or drop missing values, write a decimal point"
-            _refuse(file, f"has {_shown(rows[i][j])} in {place}", expected, hint)
+            refuse(file, f"has {shown(rows[i][j])} in {place}", expected, hint)
     shape = (len(rows) - top, len(rows[0]) - left if rows else 0)
     return np.array([row[left:] for row in numbers[top:]], dtype=np.float64).reshape(shape)
 
@@ -309,10 +173,10 @@ def _as_float64(file: Path, array: NDArray[Any]) -> _Floats:
     """The same numbers as finite float64, C-contiguous, in the same shape."""
     if array.dtype.kind not in "biuf":
         hint = "save array.real" if array.dtype.kind == "c" else "save array.astype(float)"
-        _refuse(file, f"has dtype={array.dtype}", "real numbers", hint)
+        refuse(file, f"has dtype={array.dtype}", "real numbers", hint)
     if array.dtype.kind in "iu" and not -(2**53) <= array.min() <= array.max() <= 2**53:
         found = f"has integers from {array.min()} to {array.max()}"
-        _refuse(file, found, "magnitudes up to 2**53, exact in float64", "rescale them")
+        refuse(file, found, "magnitudes up to 2**53, exact in float64", "rescale them")
     with np.errstate(all="ignore"):
         values = np.ascontiguousarray(array, dtype=np.float64)
     wrong = ~np.isfinite(values)
@@ -321,14 +185,14 @@ def _as_float64(file: Path, array: NDArray[Any]) -> _Floats:
         axes = ("row", "column") if values.ndim == 2 else ("label",)
         place = ", ".join(f"{axis} {i + 1}" for axis, i in zip(axes, index, strict=True))
         found = f"has {wrong.sum()} NaN or infinite values, the first at {place} of the array"
-        _refuse(file, found, "finite float64", "impute, drop or rescale them")
+        refuse(file, found, "finite float64", "impute, drop or rescale them")
     return values
 
 
 def _flat(file: Path, array: NDArray[Any]) -> NDArray[Any]:
     """A non-empty vector ``(n,)`` from one of shape ``(n,)``, ``(n, 1)`` or ``(1, n)``."""
     if array.size == 0 or not (array.ndim == 1 or (array.ndim == 2 and 1 in array.shape)):
-        _refuse(file, f"has shape {array.shape}", "labels (n,) with n >= 1", "save one a row")
+        refuse(file, f"has shape {array.shape}", "labels (n,) with n >= 1", "save one a row")
     return array.reshape(-1)
 
 
@@ -336,7 +200,7 @@ def _label_cells(file: Path, rows: list[list[str]]) -> list[str]:
     """One cell a label, the header dropped; `read_labels` says what is a header."""
     widest = max(map(len, rows), default=0)
     if widest > 1 and len(rows) > 1:
-        _refuse(file, f"has {widest} columns", "one label a row", "keep only the label column")
+        refuse(file, f"has {widest} columns", "one label a row", "keep only the label column")
     cells = rows[0] if len(rows) == 1 else [row[0] if row else "" for row in rows]
     if cells and _is_name(cells[0]):
         first, *rest = cells
@@ -344,7 +208,7 @@ def _label_cells(file: Path, rows: list[list[str]]) -> list[str]:
         if usual or (rest and all(_number(cell) is not None for cell in rest)):
             cells = rest
     if not cells:
-        _refuse(file, "has no labels", "one label a row", "write them below the header")
+        refuse(file, "has no labels", "one label a row", "write them below the header")
     return cells
 
 
@@ -355,7 +219,7 @@ def _numbers_or_levels(file: Path, cells: list[str]) -> _Floats | list[str]:
     if missing:
         first = missing[0]
         found = f"lacks {len(missing)} labels, the first at label {first} ({levels[first - 1]!r})"
-        _refuse(file, found, f"{len(levels)} labels", "drop these examples or rename the level")
+        refuse(file, found, f"{len(levels)} labels", "drop these examples or rename the level")
     numbers = [_number(level) for level in levels]
     return levels if None in numbers else _as_float64(file, np.array(numbers, dtype=np.float64))
 
@@ -367,14 +231,14 @@ def _one_against_the_rest(file: Path, raw: _Floats | list[str], positive: str) -
     level = positive if number is None else _spelled(number)
     counts = Counter(levels)
     if level not in counts:
-        nearest = {name: counts[name] for name in _nearest_first(level, counts)}
+        nearest = {name: counts[name] for name in nearest_first(level, counts)}
         raise UnknownName(
-            f"positive={_shown(positive)} is not a level of path={str(file)!r}: expected one of "
+            f"positive={shown(positive)} is not a level of path={str(file)!r}: expected one of "
             f"{_listing(nearest)}; try the nearest."
         )
     if len(counts) == 1:
         found = f"has only the level {_listing(counts)}"
-        _refuse(file, found, "another level, to become -1", "add examples of another class")
+        refuse(file, found, "another level, to become -1", "add examples of another class")
     values = np.array([1.0 if name == level else -1.0 for name in levels])
     return Labels(values, dict(counts), level)
 
