@@ -115,8 +115,8 @@ def pair(features: _Floats, labels: Labels) -> tuple[_Floats, _Floats]:
 
 def _listing(levels: Mapping[str, int], limit: int = 20) -> str:
     """The first ``limit`` levels with their counts."""
-    shown = [f"{shown(level)} ({count})" for level, count in list(levels.items())[:limit]]
-    return ", ".join(shown) + (f" and {len(levels) - limit} more" if len(levels) > limit else "")
+    listed = [f"{shown(level)} ({count})" for level, count in list(levels.items())[:limit]]
+    return ", ".join(listed) + (f" and {len(levels) - limit} more" if len(levels) > limit else "")
 
 
 def _number(cell: str) -> float | None:
