@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, target
 from hypothesis import strategies as st
+from hypothesis.internal.conjecture import providers
 
 from properties import strategies
 from verify.counterexample import Counterexample, Kind, captured, realise
@@ -145,11 +148,29 @@ def _search(
             raise Violation(claim.id)
 
     try:
-        with one_thread():
+        with one_thread(), _constants_of_loaded_modules_left_out():
             attempt()
     except Violation:
         pass
     return violations
+
+
+@contextmanager
+def _constants_of_loaded_modules_left_out() -> Iterator[None]:
+    """Make a search depend on its seed alone, not on what else this process has imported.
+
+    Hypothesis mixes in constants from the source of every local module that happens to be
+    loaded (since 6.131, without a setting), so a worker and its parent would search differently.
+    """
+    original = providers._get_local_constants
+    nothing = type(original())()
+    providers._get_local_constants = lambda: nothing
+    providers.CONSTANTS_CACHE.cache.clear()
+    try:
+        yield
+    finally:
+        providers._get_local_constants = original
+        providers.CONSTANTS_CACHE.cache.clear()
 
 
 def hunt_task(task: tuple[str | None, Theorem | None, str, int, int]) -> Hunt:

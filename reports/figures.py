@@ -12,7 +12,8 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -27,7 +28,10 @@ COLOURS = {
     "data": "#1f4f7a",
     "band": "#d3deea",
     "claim": "#a8471c",
-    "bare": "#e9e7e1",
+    "active": "#1d4c78",
+    "inactive": "#e4e2db",
+    "fit": "#8fb0d0",
+    "card": "#fdfdfc",
 }
 """Colours by CSS variable: --fig-ink and so on."""
 
@@ -59,6 +63,17 @@ _STYLE = {
     "xtick.labelcolor": COLOURS["ink"],
     "ytick.labelcolor": COLOURS["ink"],
 }
+_DOTS, _DASHES = (0, (1, 1.6)), (0, (5, 3))
+_CLAIMED = {"color": COLOURS["claim"], "linewidth": 1.5, "linestyle": _DASHES}
+_FITTED = {"color": COLOURS["fit"], "linewidth": 3.0, "solid_capstyle": "butt"}
+_MEANS = {
+    "fmt": "o",
+    "markersize": 4.2,
+    "color": COLOURS["ink"],
+    "elinewidth": 1.1,
+    "capsize": 2.2,
+    "zorder": 3,
+}
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _FIRST = ("n", "m", "d", "aspect", "c")
 _MARKERS = {
@@ -70,10 +85,20 @@ _MARKERS = {
     "vacuous": {"marker": "o", "fillstyle": "none"},
 }
 
+SHAPES = {
+    "certified": "diamond",
+    "supported": "disc",
+    "refuted": "cross",
+    "inconclusive": "half-filled disc",
+    "undecided": "hollow diamond",
+    "vacuous": "no mark",
+}
+"""Verdicts' marks in `probability_bounds`, in words."""
+
 
 def number(value: Any, digits: int = 4) -> str:
     """Return a number as people write it: 0.9556, 20 000, 1.5×10⁻⁷, 10¹²; "—" for none."""
-    if value is None or isinstance(value, float) and math.isnan(value):
+    if value is None:
         return "—"
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
@@ -82,20 +107,21 @@ def number(value: Any, digits: int = 4) -> str:
     except OverflowError:
         return "beyond 10³⁰⁸"
     if not power:
-        return "∞" if value > 0 else "−∞"
-    exponent = int(power)
-    if value == 0:
-        return "0"
-    if -3 <= exponent < 6:
-        whole = isinstance(value, int) or exponent >= digits
-        text = f"{value:.0f}" if whole else f"{float(value):.{digits - 1 - exponent}f}"
-        text = text if whole else text.rstrip("0").rstrip(".")
-        if len(text.lstrip("-")) > 4 and "." not in text:
-            text = f"{text[:-3]}\N{NARROW NO-BREAK SPACE}{text[-3:]}"
-        return text.replace("-", "−")
-    mantissa = mantissa.rstrip("0").rstrip(".").replace("-", "−")
-    tail = f"10{str(exponent).translate(_SUPERSCRIPT)}"
-    return {"1": tail, "−1": f"−{tail}"}.get(mantissa, f"{mantissa}×{tail}")
+        return {"inf": "∞", "-inf": "−∞"}.get(mantissa, "—")
+    if value != 0 and not -3 <= int(power) < 6:
+        tail = f"10{str(int(power)).translate(_SUPERSCRIPT)}"
+        mantissa = _without_zeros(mantissa)
+        return {"1": tail, "−1": f"−{tail}"}.get(mantissa, f"{mantissa}×{tail}")
+    decimals = 0 if isinstance(value, int) else max(digits - 1 - int(power), 0)
+    text = _without_zeros(f"{value + 0:.{decimals}f}")
+    long = "." not in text and len(text.lstrip("−")) > 4
+    return f"{text[:-3]}\N{NARROW NO-BREAK SPACE}{text[-3:]}" if long else text
+
+
+def _without_zeros(text: str) -> str:
+    """Return decimals without zeros at their end, with a true minus sign."""
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text.replace("-", "−")
 
 
 def point_text(point: Mapping[str, Any], without: Sequence[str] = ()) -> str:
@@ -122,58 +148,45 @@ def scaling_law(slope: Mapping[str, Any], *, name: str, label: str) -> str:
     """Draw one sweep of a rate: geometric mean ± spread on log–log axes, with band, fitted and
     claimed slope; below, the means over the claimed law, where a wrong slope shows as a tilt."""
     points = _sweep_points(slope)
-    x, y = [math.log10(p[0]) for p in points], [math.log10(p[1]) for p in points]
-    spread = [p[2] / math.log(10) for p in points]
-    middle = sum(x) / len(x), sum(y) / len(y)
-    ends = min(x), max(x)
+    x, y = ([math.log10(point[side]) for point in points] for side in (0, 1))
+    spread = [point[2] / math.log(10) for point in points]
+    centre = sum(x) / len(x), sum(y) / len(y)
 
-    def line(exponent: float) -> list[float]:
-        return [middle[1] + exponent * (end - middle[0]) for end in ends]
+    def law(exponent: float, where: Sequence[float]) -> list[float]:
+        return [centre[1] + exponent * (at - centre[0]) for at in where]
 
-    with _drawing(WIDTH, 396) as (figure, finish):
-        above = _axes(figure, (58, 58, 330, 194), 396)
-        below = _axes(figure, (58, 286, 330, 66), 396)
-        claimed, fitted = line(slope["exponent"]), None
+    claimed = slope["exponent"]
+    ratio = [a - b for a, b in zip(y, law(claimed, x), strict=True)]
+    ends = [min(x), max(x)]
+    tilt = [0.0, 0.0]
+    height = 388
+    with _drawing(height) as figure:
+        above = _axes(figure, (58, 50, 330, 194), height)
+        below = _axes(figure, (58, 278, 330, 66), height)
+        _draw_band(above, slope)
         if slope.get("slope") is not None:
-            fitted = line(slope["slope"])
-        band = _band(slope)
-        if band:
-            where = [math.log10(b[0]) for b in band]
-            low, high = ([math.log10(b[side]) for b in band] for side in (1, 2))
-            above.fill_between(where, low, high, color=COLOURS["band"], lw=0, label="claim's band")
-            for edge in (low, high):
-                above.plot(where, edge, color=COLOURS["data"], lw=0.7, ls=(0, (1, 1.6)))
-        above.plot(ends, claimed, color=COLOURS["claim"], lw=1.6, ls=(0, (5, 3)), label="claimed")
-        if fitted:
-            above.plot(ends, fitted, color=COLOURS["data"], lw=1.2, label="fitted")
-        above.errorbar(x, y, spread, **_points_style(), label="mean ± spread")
-        _pad(above, "y", _drawn_values(above), least=0.35)
-
-        ratio = [a - (middle[1] + slope["exponent"] * (b - middle[0])) for a, b in zip(y, x)]
-        below.axhline(1.0, color=COLOURS["claim"], lw=1.6, ls=(0, (5, 3)))
-        if fitted:
-            tilt = [10 ** (f - c) for f, c in zip(fitted, claimed)]
-            below.plot(ends, tilt, color=COLOURS["data"], lw=1.2)
-        bars = [
-            [10**r * (1 - 10**-s) for r, s in zip(ratio, spread)],
-            [10**r * (10**s - 1) for r, s in zip(ratio, spread)],
-        ]
-        below.errorbar(x, [10**r for r in ratio], bars, **_points_style())
-        ceiling = [10 ** (r + s) for r, s in zip(ratio, spread)]
-        floor = [10 ** (r - s) for r, s in zip(ratio, spread)]
-        _pad(below, "y", [*ceiling, *floor, 1.0], least=0.02)
-        _linear_ticks(below, most=4)
-
+            fitted = law(slope["slope"], ends)
+            tilt = [a - b for a, b in zip(fitted, law(claimed, ends), strict=True)]
+            above.plot(ends, fitted, label="fitted", **_FITTED)
+            below.plot(ends, tilt, **_FITTED)
+        above.plot(ends, law(claimed, ends), label="claimed", **_CLAIMED)
+        above.errorbar(x, y, spread, label="mean ± spread", **_MEANS)
+        below.plot(ends, [0.0, 0.0], **_CLAIMED)
+        below.errorbar(x, ratio, spread, **_MEANS)
+        extremes = [r + s * side for r, s in zip(ratio, spread, strict=True) for side in (-1, 1)]
+        _pad(above, "y", above.dataLim.intervaly, least=0.35)
+        _pad(below, "y", [*extremes, *tilt, 0.0], least=0.008)
         for axes in (above, below):
             _pad(axes, "x", ends, least=0.1)
             _log_ticks(axes, "x", most=5)
         _log_ticks(above, "y", most=5)
+        _log_ticks(below, "y", most=4)
         above.tick_params(labelbottom=False)
         _heading(above, f"{slope.get('quantity') or 'quantity'}, geometric mean (dimensionless)")
         _heading(below, "mean ÷ claimed law (dimensionless)")
         below.set_xlabel(f"{_shorten(_abscissa_name(slope), 44)} (dimensionless)")
         _legend(figure, above, columns=4)
-        return finish(name, label)
+        return _svg(figure, name, label)
 
 
 def probability_bounds(
@@ -182,33 +195,38 @@ def probability_bounds(
     """Draw, cell by cell, the confidence bounds on P(holds | in scope), and the claimed one."""
     shown = cells_shown(cells)
     shared = common_coordinates([cell["point"] for _, cell in shown])
-    lows = [c["lower_bound"] for _, c in shown if c["lower_bound"] is not None]
-    left = min([*lows, probability])
-    left, right = max(-0.02, left - max(0.25 * (1 - left), 0.004)), 1.0 + 0.04 * (1 - left)
-    pitch, height = 36, 80 + 36 * len(shown)
-    with _drawing(WIDTH, height) as (figure, finish):
-        axes = _axes(figure, (22, 36, 364, pitch * len(shown)), height)
-        axes.set(xlim=(left, right), ylim=(len(shown), 0))
+    known = [cell["lower_bound"] for _, cell in shown if cell["lower_bound"] is not None]
+    least = min([*known, probability])
+    left = max(-0.02, least - max(0.25 * (1 - least), 0.004))
+    right = 1.0 + 0.04 * (1 - left)
+    body = 36 * len(shown)
+    height = body + 80
+    with _drawing(height) as figure:
+        axes = _axes(figure, (22, 36, 364, body), height)
+        axes.set(xlim=(left, right), ylim=(len(shown), 0), yticks=[])
         axes.spines["left"].set_visible(False)
-        axes.grid(visible=False, axis="y")
-        axes.axvline(probability, color=COLOURS["claim"], lw=1.6, ls=(0, (5, 3)))
+        axes.axvline(probability, **_CLAIMED)
         for row, (rank, cell) in enumerate(shown):
             text = point_text(cell["point"], without=tuple(shared)) or point_text(cell["point"])
-            axes.text(left, row + 0.32, f"{rank}  {_shorten(text, 56)}", fontsize=10)
-            _interval(axes, row + 0.68, cell, left)
-        axes.set_yticks([])
-        _linear_ticks(axes, axis="x", most=5, digits=3)
+            axes.text(
+                left,
+                row + 0.32,
+                f"{rank}\N{EN SPACE}{_shorten(text, 62)}",
+                fontsize=10,
+                bbox={"facecolor": COLOURS["card"], "linewidth": 0, "pad": 1},
+            )
+            _interval(axes, row + 0.7, cell, left)
+        _probability_ticks(axes)
         axes.set_xlabel("P(holds | in scope) (dimensionless)")
-        text = f"claimed P ≥ {number(probability)}"
-        where = (probability - left) / (right - left)
-        axes.text(
-            *(min(max(where, 0.17), 0.83), 1.0 + 10 / (pitch * len(shown))),
-            text,
-            transform=axes.transAxes,
+        centre = min(max((probability - left) / (right - left), 0.17), 0.83)
+        figure.text(
+            (22 + 364 * centre) / WIDTH,
+            1 - 24 / height,
+            f"claimed P ≥ {number(probability)}",
             ha="center",
             color=COLOURS["claim"],
         )
-        return finish(name, label)
+        return _svg(figure, name, label)
 
 
 def cells_shown(cells: Sequence[Mapping[str, Any]]) -> list[tuple[int, Mapping[str, Any]]]:
@@ -229,54 +247,36 @@ def pattern_raster(
     rows = [[bool(step[i]) for step in pattern[: MOST_STEPS + 1]] for i in order]
     steps, positives = len(rows[0]), sum(labels[i] > 0 for i in order)
     pitch = min(max(220 / len(rows), 1.2), 11.0)
-    body = pitch * len(rows)
-    height = round(body + 92)
-    gap = 0.14 if pitch >= 4 else 0.0
-    apart = 0.06 if steps <= 60 else 0.0
-    with _drawing(WIDTH, height) as (figure, finish):
-        axes = _axes(figure, (46, 46, 342, body), height)
-        axes.set(xlim=(-0.5, steps - 0.5), ylim=(len(rows), 0))
+    gap, apart = (0.14 if pitch >= 4 else 0.0), (0.06 if steps <= 60 else 0.0)
+    height = round(pitch * len(rows) + 92)
+    runs: dict[bool, list[tuple[float, float, float, float]]] = {False: [], True: []}
+    for row, states in enumerate(rows):
+        for start, end, active in _runs(states, single=steps <= 60):
+            runs[active].append((start - 0.5, end - 0.5 - apart, row, row + 1 - gap))
+    with _drawing(height) as figure:
+        axes = _axes(figure, (46, 46, 342, pitch * len(rows)), height)
+        axes.set(xlim=(-0.5, steps - 0.5), ylim=(len(rows), 0), yticks=[])
         axes.grid(visible=False)
-        runs: dict[bool, list[tuple[float, float, float, float]]] = {True: [], False: []}
-        for row, states in enumerate(rows):
-            for start, end, active in _runs(states, single=steps <= 60):
-                runs[active].append((start - 0.5, end - 0.5 - apart, row, row + 1 - gap))
-        for active, colour in ((False, COLOURS["bare"]), (True, COLOURS["data"])):
-            _rectangles(axes, runs[active], colour, "active" if active else "inactive")
-        if 0 < positives < len(rows):
-            axes.axhline(positives - gap / 2, color=COLOURS["claim"], lw=1.4, xmin=-0.02)
-        if steps > 1:
-            axes.axvline(0.5 - apart / 2, color=COLOURS["claim"], lw=1.1, ls=(0, (2, 2)))
-            axes.annotate(
-                "from step 1",
-                (0.5, 1.0),
-                (3, 3),
-                xycoords=("data", "axes fraction"),
-                textcoords="offset points",
-                fontsize=10,
-                color=COLOURS["claim"],
-            )
-        axes.set_yticks([], [])
-        zero = any(labels[i] == 0 for i in order)
-        for text, low, high in (("y > 0", 0, positives), ("≤ 0" if zero else "y < 0", positives, len(rows))):
-            if high > low:
-                axes.annotate(
-                    text,
-                    (0, (low + high) / 2),
-                    (-7, 0),
-                    xycoords=("axes fraction", "data"),
-                    textcoords="offset points",
-                    ha="right",
-                    va="center",
-                )
-        from matplotlib.ticker import MaxNLocator
-
-        axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
         axes.spines["left"].set_visible(False)
+        _rectangles(axes, runs[False], COLOURS["inactive"], "inactive")
+        _rectangles(axes, runs[True], COLOURS["active"], "active")
+        if 0 < positives < len(rows):
+            axes.axhline(positives - gap / 2, color=COLOURS["claim"], linewidth=1.4)
+        if steps > 1:
+            axes.axvline(0.5 - apart / 2, color=COLOURS["claim"], linewidth=1.1, linestyle=_DOTS)
+            _beside(axes, "from step 1", (0.5, 0), (3, 4), color=COLOURS["claim"], fontsize=10)
+        zero = any(labels[i] == 0 for i in order)
+        for text, low, high in (
+            ("y > 0", 0, positives),
+            ("y ≤ 0" if zero else "y < 0", positives, len(rows)),
+        ):
+            if high > low:
+                _beside(axes, text, (-0.5, (low + high) / 2), (-7, 0), ha="right", va="center")
+        _step_ticks(axes)
         axes.set_xlabel("step of gradient descent (number of steps)")
-        figure.text(0.012, 1 - 12 / height, "examples, by sign then size of label", va="center")
+        figure.text(4 / WIDTH, 1 - 14 / height, "examples, by sign then size of label")
         _legend(figure, axes, columns=2, right=True)
-        return finish(name, label)
+        return _svg(figure, name, label)
 
 
 def raster_order(labels: Sequence[float]) -> list[int]:
@@ -320,9 +320,15 @@ def _abscissa_name(slope: Mapping[str, Any]) -> str:
     return f"abscissa of the sweep “{slope.get('sweep', '')}”"
 
 
-def _points_style() -> dict[str, Any]:
-    ink = COLOURS["ink"]
-    return {"fmt": "o", "ms": 4.2, "color": ink, "elinewidth": 1.1, "capsize": 2.2, "zorder": 3}
+def _draw_band(axes: Axes, slope: Mapping[str, Any]) -> None:
+    band = _band(slope)
+    if band:
+        where, low, high = ([math.log10(entry[side]) for entry in band] for side in range(3))
+        axes.fill_between(
+            where, low, high, color=COLOURS["band"], linewidth=0, label="claim's band"
+        )
+        for edge in (low, high):
+            axes.plot(where, edge, color=COLOURS["data"], linewidth=0.7, linestyle=_DOTS)
 
 
 def _interval(axes: Axes, y: float, cell: Mapping[str, Any], left: float) -> None:
@@ -336,7 +342,7 @@ def _interval(axes: Axes, y: float, cell: Mapping[str, Any], left: float) -> Non
     axes.plot([high], [y], color=ink, marker="|", ms=9, mew=1.4)
     axes.plot([tally["holds"] / tally["in_scope"]], [y], color=ink, marker="|", ms=5, mew=1.2)
     style = _MARKERS.get(cell["verdict"], _MARKERS["undecided"])
-    axes.plot([low], [y], color=ink, ms=7.5, markerfacecoloralt=COLOURS["bare"], **style)
+    axes.plot([low], [y], color=ink, ms=7.5, markerfacecoloralt=COLOURS["card"], **style)
 
 
 def _runs(states: Sequence[bool], *, single: bool) -> list[tuple[int, int, bool]]:
@@ -387,13 +393,6 @@ def _legend(figure: Figure, axes: Axes, *, columns: int, right: bool = False) ->
     )
 
 
-def _drawn_values(axes: Axes) -> list[float]:
-    """Return the vertical extremes of what is drawn so far."""
-    axes.autoscale_view()
-    low, high = axes.dataLim.intervaly
-    return [float(low), float(high)]
-
-
 def _pad(axes: Axes, axis: str, values: Sequence[float], *, least: float) -> None:
     """Set limits 5% beyond `values`, never closer together than `least`."""
     low, high = min(values), max(values)
@@ -419,17 +418,29 @@ def _log_ticks(axes: Axes, axis: str, *, most: int) -> None:
 
         values = MaxNLocator(4).tick_values(10**low, 10**high)
         found = [math.log10(v) for v in values if v > 0 and low <= math.log10(v) <= high]
-    getattr(axes, f"set_{axis}ticks")(found, [number(float(f"{10**t:.6g}"), 3) for t in found])
+    texts = [number(float(f"{10**tick:.6g}")) for tick in found]
+    getattr(axes, f"set_{axis}ticks")(found, texts)
 
 
-def _linear_ticks(axes: Axes, *, axis: str = "y", most: int, digits: int = 4) -> None:
+def _probability_ticks(axes: Axes) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    low, high = getattr(axes, f"get_{axis}lim")()
-    inside = [v for v in MaxNLocator(most).tick_values(low, high) if low <= v <= min(high, 1e9)]
-    shown = [v for v in inside if axis == "y" or v <= 1 + 1e-9]
-    texts = [number(float(f"{v:.9g}"), digits) for v in shown]
-    getattr(axes, f"set_{axis}ticks")(shown, texts)
+    low, high = axes.get_xlim()
+    ticks = [v for v in MaxNLocator(5).tick_values(low, high) if max(low, 0) <= v <= 1 + 1e-9]
+    axes.set_xticks(ticks, [number(float(f"{tick:.9g}")) for tick in ticks])
+
+
+def _step_ticks(axes: Axes) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+
+
+def _beside(
+    axes: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], **style: Any
+) -> None:
+    """Write text at an offset in pixels from a point of the data."""
+    axes.annotate(text, at, offset, textcoords="offset points", annotation_clip=False, **style)
 
 
 def _shorten(text: str, most: int) -> str:
@@ -439,40 +450,27 @@ def _shorten(text: str, most: int) -> str:
 def _axes(figure: Figure, box: tuple[float, float, float, float], height: float) -> Axes:
     """Add axes at (left, top, width, height) in pixels."""
     left, top, wide, high = box
-    return figure.add_axes(
-        (left / WIDTH, 1 - (top + high) / height, wide / WIDTH, high / height)
-    )
+    return figure.add_axes((left / WIDTH, 1 - (top + high) / height, wide / WIDTH, high / height))
 
 
-class _drawing:  # noqa: N801 (used as a context manager, like matplotlib's own)
-    """A figure of that many pixels in this module's style, and the function that ends it."""
+@contextmanager
+def _drawing(height: float) -> Iterator[Figure]:
+    """Give an empty figure of WIDTH × height pixels, in this module's style inside the block."""
+    import matplotlib.style
+    from matplotlib.figure import Figure
 
-    def __init__(self, width: float, height: float) -> None:
-        self.size = width / 72, height / 72
+    with matplotlib.style.context(["default", _STYLE], after_reset=True):
+        yield Figure(figsize=(WIDTH / 72, height / 72))
 
-    def __enter__(self) -> tuple[Figure, Any]:
-        import matplotlib.style
-        from matplotlib.figure import Figure
 
-        self.style = matplotlib.style.context(["default", _STYLE], after_reset=True)
-        self.style.__enter__()
-        self.figure = Figure(figsize=self.size)
-        return self.figure, self.finish
-
-    def __exit__(self, *reason: object) -> None:
-        self.style.__exit__(*reason)
-
-    def finish(self, name: str, label: str) -> str:
-        """Return the figure as SVG."""
-        written = io.StringIO()
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-            self.figure.savefig(
-                written,
-                format="svg",
-                metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")),
-            )
-        return _for_html(written.getvalue(), name, label)
+def _svg(figure: Figure, name: str, label: str) -> str:
+    """Return a figure as SVG for a page."""
+    written = io.StringIO()
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        figure.savefig(written, format="svg", metadata=nothing)
+    return _for_html(written.getvalue(), name, label)
 
 
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")

@@ -2,38 +2,55 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib
-import importlib.util
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
+from threading import RLock
 from types import ModuleType
 
-from verify.errors import InputError, TheoremError
+from verify.engine.blame import line_in
+from verify.errors import InputError, ReluVerifyError, TheoremError
 from verify.theorem import Theorem
+
+_loaded: dict[Path, Theorem] = {}
+"""What `load_file` has run, so that a file is run once as long as it stays the same."""
+
+_loading = RLock()
 
 
 def load_file(path: str | Path) -> Theorem:
     """Return the theorem in a Python file; its address becomes the path as given.
 
-    The file is run. Raises InputError if it is not there, TheoremError if it fails to run or
-    does not hold exactly one Theorem.
+    The file is run with its own folder to import from, as `python path` would (but only while
+    it runs: imports belong at its top), and what it prints goes to stderr. Raises InputError if
+    it is not there, TheoremError if it fails to run or does not hold exactly one Theorem.
     """
-    file = Path(path)
+    file = Path(path).resolve()
     if not file.is_file():
         raise InputError(f"no file {str(path)!r}; give the path of a Python file with a Theorem")
-    theorem = _only_theorem(_run(file.resolve()), str(path))
-    return replace(theorem, origin=f"file:{file.resolve()}\n{file.as_posix()}")
+    if file.suffix != ".py":
+        raise InputError(f"{path} is not a Python file; give it the ending .py")
+    with _loading:
+        source = _digest(_with_siblings(file))
+        theorem = _loaded.get(file)
+        if theorem is None or theorem.source != source:
+            theorem = replace(_only_theorem(_run(file), str(path)), source=source)
+            _loaded[file] = theorem
+    return replace(theorem, origin=f"file:{file}\n{Path(path).as_posix()}")
 
 
 def load_module(name: str) -> Theorem:
     """Return the theorem in the module `name`, which holds exactly one."""
-    return replace(_only_theorem(importlib.import_module(name), name), origin=f"module:{name}")
+    theorem = _only_theorem(importlib.import_module(name), name)
+    return replace(theorem, origin=f"module:{name}", source=_package_digest(name.partition(".")[0]))
 
 
-@lru_cache(maxsize=64)
 def load_origin(origin: str) -> Theorem:
     """Return the theorem that `Theorem.origin` names; used by worker processes."""
     kind, _, place = origin.partition(":")
@@ -46,60 +63,112 @@ def load_origin(origin: str) -> Theorem:
 def source_digest(theorem: Theorem) -> str:
     """Return a digest of everything that decides what a record holds.
 
-    The sources of this library and, for a theorem from a file, that file; for one from a
-    module, its package. A changed definition so gets new records, never old ones.
+    The sources of this library and, for a theorem from a file, that file with the files of its
+    folder that it imports, as they were when it was loaded; for one from a module, its package.
+    A changed definition so gets new records, never old ones.
     """
-    roots = [Path(__file__).parent]
-    kind, _, place = (theorem.origin or "").partition(":")
-    if kind == "file":
-        roots.append(Path(place.partition("\n")[0]))
-    elif kind == "module":
-        top = sys.modules[place.partition(".")[0]]
-        roots.append(Path(top.__path__[0]))
+    return hashlib.sha256(f"{_package_digest('verify')}\n{theorem.source}".encode()).hexdigest()
+
+
+@cache
+def _package_digest(name: str) -> str:
+    """Return a digest of the sources of an imported top-level package or module."""
+    module = sys.modules[name]
+    folders = [Path(folder) for folder in getattr(module, "__path__", ())]
+    files = [file for folder in folders for file in sorted(folder.rglob("*.py"))]
+    return _digest(files or [Path(module.__file__ or "")])
+
+
+def _digest(files: Iterable[Path]) -> str:
     digest = hashlib.sha256()
-    for root in roots:
-        for file in [root] if root.is_file() else sorted(root.rglob("*.py")):
-            digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    for file in files:
+        content = file.read_bytes()
+        digest.update(f"{file.name} {len(content)}\n".encode() + content)
     return digest.hexdigest()
+
+
+def _with_siblings(file: Path) -> list[Path]:
+    """Return a file and the files of its folder that it imports, directly or not."""
+    found, ahead = [file], [file]
+    while ahead:
+        for sibling in _imported_siblings(ahead.pop(), file.parent):
+            if sibling not in found:
+                found.append(sibling)
+                ahead.append(sibling)
+    return [file, *sorted(found[1:])]
+
+
+def _imported_siblings(file: Path, folder: Path) -> Iterator[Path]:
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError):
+        return  # running it says so better
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        else:
+            continue
+        for top in {name.partition(".")[0] for name in names}:
+            if (folder / f"{top}.py").is_file():
+                yield folder / f"{top}.py"
+            elif top and (folder / top / "__init__.py").is_file():
+                yield from sorted((folder / top).rglob("*.py"))
 
 
 def _run(file: Path) -> ModuleType:
     name = f"_theorem_file_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise InputError(f"{file} is not a Python file; give it the ending .py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+    module = sys.modules[name] = ModuleType(name)
+    module.__file__ = str(file)
     try:
-        spec.loader.exec_module(module)
-    except Exception as reason:
+        # Compiled here and not by importlib, whose .pyc of a file edited twice a second is stale.
+        with _importable(file.parent), redirect_stdout(sys.stderr):
+            code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
+            exec(code, vars(module))
+    except BaseException as reason:
         del sys.modules[name]
-        if isinstance(reason, TheoremError):
+        if not isinstance(reason, Exception | SystemExit):
             raise
-        raise TheoremError(
-            f"{file}{_line_in(file, reason)} raised {type(reason).__name__}: {reason}"
-        ) from reason
+        line = line_in(str(file), reason)
+        where = f"{file}:{line}" if line else f"{file}"
+        if isinstance(reason, ReluVerifyError):
+            raise TheoremError(f"{where}: {reason}") from reason
+        raise TheoremError(f"{where} raised {type(reason).__name__}: {reason}") from reason
     return module
 
 
-def _line_in(file: Path, reason: BaseException) -> str:
-    """Return ":line" of the last frame of an exception that lies in `file`."""
-    line = getattr(reason, "lineno", None) if isinstance(reason, SyntaxError) else None
-    trace = reason.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(file):
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return f":{line}" if line else ""
+@contextmanager
+def _importable(folder: Path) -> Iterator[None]:
+    """Let a file import from its folder while it runs, and forget afterwards what it did import:
+    the next file may have other modules of these names."""
+    if str(folder) in sys.path:
+        yield
+        return
+    before = set(sys.modules)
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in set(sys.modules) - before:
+            top = name.partition(".")[0]
+            if top not in before and _lies_in(folder, sys.modules.get(top)):
+                del sys.modules[name]
+
+
+def _lies_in(folder: Path, module: ModuleType | None) -> bool:
+    """Say whether a top-level module is a file of `folder`, or a package in it."""
+    places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
+    return any(folder in (Path(p).parent, Path(p).parent.parent) for p in places if p)
 
 
 def _only_theorem(module: ModuleType, where: str) -> Theorem:
-    found = list(
-        {id(value): value for value in vars(module).values() if isinstance(value, Theorem)}.values()
-    )
+    found = {id(value): value for value in vars(module).values() if isinstance(value, Theorem)}
     if len(found) != 1:
         raise TheoremError(
             f"{where} holds {len(found)} theorems, expected one: end the file with "
             "`theorem = Theorem(...)`"
         )
-    return found[0]
+    return next(iter(found.values()))

@@ -8,9 +8,11 @@ inequality. Problem and run are the theorem's own types; only its own functions 
 
 from __future__ import annotations
 
+import functools
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import numbers
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal
@@ -18,7 +20,8 @@ from typing import Any, Literal
 import numpy as np
 
 from verify.arrays import Backend, to_numpy
-from verify.errors import InputError, TheoremError
+from verify.engine.blame import blaming
+from verify.errors import InputError, TheoremError, UnknownName
 
 Coordinate = int | float | str
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -71,26 +74,59 @@ class Axis:
                 f"axis {self.name!r}: choices={self.choices!r} with scale={self.scale!r}; give "
                 "choices for scale='choice' and for no other"
             )
-        if self.scale != "choice" and not self.low <= self.high:
-            raise TheoremError(f"axis {self.name!r}: low={self.low} exceeds high={self.high}")
+        if self.scale not in ("linear", "log", "integer", "choice"):
+            raise TheoremError(
+                f"axis {self.name!r}: scale={self.scale!r}, expected linear, log, integer or choice"
+            )
+        if self.scale == "choice":
+            if self.simplest is not None and self.simplest not in self.choices:
+                raise TheoremError(f"axis {self.name!r}: simplest={self.simplest!r} is no choice")
+            return
+        if not -math.inf < self.low <= self.high < math.inf:
+            raise TheoremError(
+                f"axis {self.name!r}: low={self.low}, high={self.high}, expected finite numbers "
+                "with low <= high"
+            )
         if self.scale == "log" and self.low <= 0:
             raise TheoremError(f"axis {self.name!r}: low={self.low}, expected > 0 on a log scale")
+        if self.scale == "integer" and (self.low != int(self.low) or self.high != int(self.high)):
+            raise TheoremError(
+                f"axis {self.name!r}: low={self.low}, high={self.high}, expected whole numbers for "
+                "scale='integer'"
+            )
+        if self.simplest is not None and not (
+            isinstance(self.simplest, int | float) and self.low <= self.simplest <= self.high
+        ):
+            raise TheoremError(
+                f"axis {self.name!r}: simplest={self.simplest!r} is not between low={self.low} and "
+                f"high={self.high}"
+            )
 
 
 class Point(Mapping[str, Coordinate]):
-    """A value for every coordinate: one law of problems. Immutable and hashable."""
+    """A value for every coordinate: one law of problems. Immutable and hashable.
 
-    def __init__(self, **coordinates: Coordinate) -> None:
-        for name, value in coordinates.items():
-            if isinstance(value, bool) or not isinstance(value, int | float | str):
-                raise TheoremError(f"{name}={value!r} in a Point, expected a number or a string")
-        self._coordinates = dict(sorted(coordinates.items()))
+    Numbers of numpy become Python's. `canonical` is one spelling for equal points (1 and 1.0 are
+    equal), the same in every process.
+    """
+
+    def __init__(self, /, **coordinates: Coordinate) -> None:
+        self._coordinates = {
+            name: _coordinate(name, value) for name, value in sorted(coordinates.items())
+        }
+        self.canonical = json.dumps(
+            {k: _as_float(v) for k, v in self._coordinates.items()}, sort_keys=True
+        )
 
     def __getitem__(self, name: str) -> Any:
         try:
             return self._coordinates[name]
         except KeyError:
-            raise TheoremError(f"no coordinate {name!r} in {self}") from None
+            raise TheoremError(f"no coordinate {name!r} in {self!r}") from None
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the coordinate `name`, or `default` where the point has none."""
+        return self._coordinates.get(name, default)
 
     def __contains__(self, name: object) -> bool:
         return name in self._coordinates
@@ -113,17 +149,24 @@ class Point(Mapping[str, Coordinate]):
     def __str__(self) -> str:
         return ", ".join(f"{k}={_short(v)}" for k, v in self._coordinates.items())
 
-    @property
-    def canonical(self) -> str:
-        """One spelling for equal points (1 and 1.0 are equal), the same in every process."""
-        values = {
-            k: float(v) if isinstance(v, int | float) else v for k, v in self._coordinates.items()
-        }
-        return json.dumps(values, sort_keys=True)
-
-    def moved(self, **changes: Coordinate) -> Point:
+    def moved(self, /, **changes: Coordinate) -> Point:
         """Return this point with some coordinates changed or added."""
         return Point(**{**self._coordinates, **changes})
+
+
+def _coordinate(name: str, value: Any) -> Coordinate:
+    """Return a coordinate as a plain int, float or str. Raises TheoremError for anything else."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value):
+        return int(value) if isinstance(value, numbers.Integral) else float(value)
+    raise TheoremError(f"{name}={value!r} in a Point, expected a finite number or a string")
+
+
+def _as_float(value: Coordinate) -> Coordinate:
+    """Return a number as the float equal to it, without the sign of zero; integers that no
+    float equals, and strings, as they are."""
+    return value if isinstance(value, str) or float(value) != value else float(value) + 0.0
 
 
 def _short(value: Coordinate) -> str:
@@ -148,7 +191,9 @@ class Trial:
         self.point = point
         self.problem = problem
         self.trials = trials
-        self.run = (simulate or theorem.simulate)(problem)
+        simulator = simulate or theorem.simulate
+        with blaming("simulate", simulator):
+            self.run = simulator(problem)
         self._builders = theorem.references
         self._built: dict[str, Any] = {}
 
@@ -158,7 +203,8 @@ class Trial:
             if name not in self._builders:
                 known = ", ".join(self._builders) or "none"
                 raise TheoremError(f"reference {name!r} is not in the theorem (it has: {known})")
-            self._built[name] = self._builders[name](self.problem, self.run)
+            with blaming("reference", self._builders[name]):
+                self._built[name] = self._builders[name](self.problem, self.run)
         return self._built[name]
 
 
@@ -179,18 +225,18 @@ class Margin:
     def value(self) -> Floats:
         """(right − left)/scale: dimensionless, negative where violated."""
         left, right = (np.asarray(to_numpy(side), dtype=float) for side in (self.left, self.right))
-        with np.errstate(invalid="ignore", over="ignore"):
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             return np.asarray((right - left) / np.asarray(to_numpy(self.scale), dtype=float))
 
     @property
     def holds(self) -> Masks:
         """Where the inequality holds beyond rounding."""
-        return np.asarray(self.value >= self.uncertainty)
+        return holds_beyond(self.value, self.uncertainty)
 
     @property
     def violated(self) -> Masks:
         """Where the inequality fails beyond rounding."""
-        return np.asarray(self.value < -self.uncertainty)
+        return fails_beyond(self.value, self.uncertainty)
 
     @property
     def uncertainty(self) -> Floats:
@@ -205,7 +251,10 @@ class Margin:
     @staticmethod
     def equal(left: Any, right: Any, scale: Any, tolerance: float) -> Margin:
         """Return the margin of |left − right| ≤ tolerance·scale, in multiples of the tolerance."""
-        difference = np.abs(np.asarray(to_numpy(left), float) - np.asarray(to_numpy(right), float))
+        with np.errstate(invalid="ignore"):
+            difference = np.abs(
+                np.asarray(to_numpy(left), float) - np.asarray(to_numpy(right), float)
+            )
         allowed = tolerance * np.asarray(to_numpy(scale), dtype=float)
         return Margin(difference, allowed, np.where(allowed > 0, allowed, 1.0))
 
@@ -217,13 +266,24 @@ class Margin:
     def worst(*margins: Margin) -> Margin:
         """Return, instance by instance, the margin that is violated most, or else undecided, or
         else smallest: the margin of "all of these hold"."""
-        values = np.stack(np.broadcast_arrays(*(m.value for m in margins)))
-        spread = (np.broadcast_to(m.uncertainty, values.shape[1:]) for m in margins)
-        rounding = np.stack(list(spread))
-        rank = np.where(values >= rounding, 2, np.where(values < -rounding, 0, 1))
+        sides = [side for margin in margins for side in (margin.value, margin.uncertainty)]
+        full = np.broadcast_arrays(*sides)
+        values, rounding = np.stack(full[::2]), np.stack(full[1::2])
+        violated = fails_beyond(values, rounding)
+        rank = np.where(violated, 0, np.where(holds_beyond(values, rounding), 2, 1))
         order = np.lexsort((values, rank), axis=0)[:1]
         pick = [np.take_along_axis(array, order, axis=0)[0] for array in (values, rounding)]
         return Margin(-pick[0], 0.0, 1.0, pick[1])
+
+
+def holds_beyond(value: Floats, rounding: Floats) -> Masks:
+    """Where a margin is known to be ≥ 0: never where either is NaN or the rounding infinite."""
+    return np.asarray((value >= rounding) & (rounding < np.inf))
+
+
+def fails_beyond(value: Floats, rounding: Floats) -> Masks:
+    """Where a margin is known to be < 0: never where either is NaN or the rounding infinite."""
+    return np.asarray(value < -rounding)
 
 
 Inequality = Callable[[Trial], Margin]
@@ -232,7 +292,20 @@ Quantity = Callable[[Trial], Any]
 
 def statement_of(function: Callable[..., Any]) -> str:
     """Return a function's docstring as one line: the statement that it checks."""
+    while isinstance(function, functools.partial) and "__doc__" not in vars(function):
+        function = function.func
     return " ".join((function.__doc__ or "").split())
+
+
+def _name_of(function: Any, name: str = "") -> str:
+    """Return `name`, or else the function's. Raises TheoremError if neither is an identifier."""
+    found = str(name or getattr(function, "__name__", ""))
+    if not callable(function) or not found.isidentifier():
+        raise TheoremError(
+            f"{function!r} is called {found!r}, expected a function `def its_name(trial): …` (a "
+            "claim may also have name='its_name')"
+        )
+    return found
 
 
 @dataclass(frozen=True)
@@ -246,10 +319,13 @@ class Assumption:
     status: Status = Status.SUMMARY
     axes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        _require_each(f"assumption {self.id!r}: axes", self.axes, str)
+
     @property
     def id(self) -> str:
         """The function's name."""
-        return self.inequality.__name__
+        return _name_of(self.inequality)
 
     @property
     def statement(self) -> str:
@@ -276,7 +352,7 @@ class Claim:
     @property
     def id(self) -> str:
         """The claim's name within its theorem."""
-        return self.name or self.inequality.__name__
+        return _name_of(self.inequality, self.name)
 
     @property
     def statement(self) -> str:
@@ -318,6 +394,13 @@ class Sweep:
     against: Quantity
     exponent: float
 
+    def __post_init__(self) -> None:
+        if len(set(self.points)) < max(3, len(self.points)):
+            raise TheoremError(
+                f"sweep {self.name!r}: {len(set(self.points))} different points among "
+                f"{len(self.points)}, expected at least 3 and none twice"
+            )
+
 
 @dataclass(frozen=True)
 class Rate(Claim):
@@ -338,6 +421,10 @@ class Rate(Claim):
             raise TheoremError(f"{self.id}: a Rate needs at least one Sweep in sweeps=(…)")
         if self.at:
             raise TheoremError(f"{self.id}: a Rate is sampled along its sweeps; leave out at=")
+        if len({sweep.name for sweep in self.sweeps}) < len(self.sweeps):
+            raise TheoremError(f"{self.id}: two sweeps have the same name")
+        if not self.tolerance > 0:
+            raise TheoremError(f"{self.id}: tolerance={self.tolerance}, expected > 0")
 
 
 @dataclass(frozen=True)
@@ -371,6 +458,19 @@ class Field:
     denominator: int = 1
     nonzero: bool = False
 
+    def __post_init__(self) -> None:
+        if not self.low <= self.high or (self.nonzero and self.low == self.high == 0):
+            raise TheoremError(f"{self}: no integer is allowed, expected low <= high")
+        if self.denominator < 1:
+            raise TheoremError(f"{self}: expected denominator >= 1")
+
+    def allows(self, integers: Any) -> bool:
+        """Say whether all of `integers` are allowed as entries."""
+        return bool(
+            np.all((integers >= self.low) & (integers <= self.high))
+            and not (self.nonzero and np.any(integers == 0))
+        )
+
 
 @dataclass(frozen=True)
 class Explicit:
@@ -384,6 +484,11 @@ class Explicit:
     fields: Mapping[str, Field]
     build: Callable[[Mapping[str, Any]], Any]
 
+    def __post_init__(self) -> None:
+        used = {size for entry in self.fields.values() for size in entry.shape}
+        if unknown := sorted(used - set(self.sizes)):
+            raise TheoremError(f"explicit problem: the shapes name {unknown}, which are no sizes")
+
     def values(self, integers: Mapping[str, Any]) -> dict[str, Any]:
         """Return what `build` takes from the integers that stand in a counterexample file.
 
@@ -395,20 +500,20 @@ class Explicit:
         found: dict[str, Any] = {}
         for name, (low, high) in self.sizes.items():
             size = integers[name]
-            if not isinstance(size, int) or not low <= size <= high:
+            if isinstance(size, bool) or not isinstance(size, int) or not low <= size <= high:
                 raise InputError(f"explicit problem: {name}={size!r}, expected {low} to {high}")
             found[name] = size
         for name, entry in self.fields.items():
-            array = np.asarray(integers[name])
+            array = np.asarray(integers[name], dtype=object)
             shape = tuple(found[size] for size in entry.shape)
-            if array.shape != shape or array.dtype.kind not in "iu":
+            if array.shape != shape or not all(type(entry) is int for entry in array.flat):
                 raise InputError(f"explicit problem: {name} is not an integer array of {shape}")
-            wrong = (array < entry.low) | (array > entry.high) | (entry.nonzero & (array == 0))
-            if wrong.any():
+            if not entry.allows(array):
                 raise InputError(
-                    f"explicit problem: {name} has entries outside {entry.low} to {entry.high}"
+                    f"explicit problem: {name}={integers[name]!r} has entries outside {entry.low} "
+                    f"to {entry.high}" + (" without 0" if entry.nonzero else "")
                 )
-            found[name] = array / entry.denominator
+            found[name] = np.asarray(array, dtype=float) / entry.denominator
         return found
 
 
@@ -428,7 +533,8 @@ class Theorem:
     describe(problem, index): JSON-able facts that help a person to read instance number index.
     block: trials that share one random stream, and one batch; always drawn whole.
     origin: where workers find it, "module:package.name" or "file:/path.py" with the path as given
-    on a second line; set on loading.
+    on a second line; set on loading.   source: digest of the code that defines it, set on
+    loading; whoever builds one in memory and wants its records kept must name what decides them.
     """
 
     id: str
@@ -448,23 +554,55 @@ class Theorem:
     statement: str = ""
     block: int = 50
     origin: str | None = None
+    source: str = ""
 
     def __post_init__(self) -> None:
-        names = [claim.id for claim in self.claims] + [control.id for control in self.controls]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise TheoremError(f"theorem {self.id!r}: the claim ids {twice} occur twice")
-        for claim in [*self.claims, *(control.claim for control in self.controls)]:
-            if not claim.statement:
+        self._require_kinds()
+        names = [claim.id for claim in self.all_claims]
+        for what, ids in (
+            ("claim ids", names),
+            ("axes", [axis.name for axis in self.axes]),
+            ("assumption ids, of different functions,", self._assumption_ids()),
+        ):
+            if twice := sorted({name for name in ids if ids.count(name) > 1}):
+                raise TheoremError(f"theorem {self.id!r}: the {what} {twice} occur twice")
+        if not self.claims:
+            raise TheoremError(f"theorem {self.id!r} claims nothing; give it claims=(…, …)")
+        if self.block < 1:
+            raise TheoremError(f"theorem {self.id!r}: block={self.block}, expected at least 1")
+        statements: tuple[Claim | Assumption, ...] = (*self.all_claims, *self.assumptions)
+        for stated in statements:
+            if not stated.statement:
                 raise TheoremError(
-                    f"theorem {self.id!r}: claim {claim.id!r} has no docstring; its first sentence "
-                    "is the statement that reports print"
+                    f"theorem {self.id!r}: {stated.id!r} has no docstring; its first sentence is "
+                    "the statement that reports print"
                 )
+        for claim in self.all_claims:
             if not points_of(self, claim):
                 raise TheoremError(
                     f"theorem {self.id!r}: claim {claim.id!r} is sampled nowhere; give the theorem "
                     "cells=(Point(…), …) or the claim at=(Point(…), …)"
                 )
+            if unknown := sorted(set(claim.rests_on) - set(names)):
+                raise TheoremError(
+                    f"theorem {self.id!r}: claim {claim.id!r} rests on {unknown}, which are none "
+                    f"of its claims {', '.join(names)}"
+                )
+
+    def _require_kinds(self) -> None:
+        """Raise TheoremError where a tuple holds something else (or its comma was forgotten)."""
+        _require_each(f"theorem {self.id!r}: claims", self.claims, Claim)
+        _require_each(f"theorem {self.id!r}: controls", self.controls, Control)
+        _require_each(f"theorem {self.id!r}: cells", self.cells, Point)
+        _require_each(f"theorem {self.id!r}: axes", self.axes, Axis)
+        for claim in self.all_claims:
+            _require_each(f"claim {claim.id!r}: at", claim.at, Point)
+            _require_each(f"claim {claim.id!r}: given", claim.given, Assumption)
+
+    def _assumption_ids(self) -> list[str]:
+        """Return the assumptions' ids, one for each different function."""
+        functions = dict.fromkeys(assumption.inequality for assumption in self.assumptions)
+        return [_name_of(function) for function in functions]
 
     @property
     def address(self) -> str:
@@ -480,27 +618,43 @@ class Theorem:
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
         """Every assumption that some claim or control names, in order of first mention."""
-        claims = [*self.claims, *(control.claim for control in self.controls)]
-        return tuple(dict.fromkeys(a for claim in claims for a in claim.given))
+        return tuple(dict.fromkeys(a for claim in self.all_claims for a in claim.given))
+
+    @property
+    def all_claims(self) -> tuple[Claim, ...]:
+        """The claims, then those of the controls."""
+        return (*self.claims, *(control.claim for control in self.controls))
 
     @property
     def registered(self) -> int:
         """Number of claims and controls, over which the error budget is split."""
-        return len(self.claims) + len(self.controls)
+        return len(self.all_claims)
 
     def claim(self, name: str) -> Claim:
-        """Return the claim, or the control's claim, called `name`."""
-        for claim in [*self.claims, *(control.claim for control in self.controls)]:
+        """Return the claim, or the control's claim, called `name`. Raises UnknownName."""
+        for claim in self.all_claims:
             if claim.id == name:
                 return claim
-        raise InputError(f"theorem {self.id!r} has no claim {name!r}")
+        known = ", ".join(claim.id for claim in self.all_claims)
+        raise UnknownName(f"theorem {self.address!r} has no claim {name!r}; it has {known}")
+
+
+def _require_each(what: str, entries: Iterable[Any], kind: type) -> None:
+    if not isinstance(entries, tuple):
+        raise TheoremError(
+            f"{what} is a {type(entries).__name__}, expected a tuple: ({kind.__name__}(…),) with "
+            "its comma"
+        )
+    for entry in entries:
+        if not isinstance(entry, kind):
+            raise TheoremError(f"{what} holds {entry!r}, expected a {kind.__name__}")
 
 
 def points_of(theorem: Theorem, claim: Claim) -> tuple[Point, ...]:
-    """Return the points where `claim` is sampled."""
+    """Return the points where `claim` is sampled, each once."""
     if isinstance(claim, Rate):
         return tuple(dict.fromkeys(p for sweep in claim.sweeps for p in sweep.points))
-    return claim.at or theorem.cells
+    return tuple(dict.fromkeys(claim.at or theorem.cells))
 
 
 def geometric(low: float, high: float, count: int) -> Sequence[float]:

@@ -11,10 +11,13 @@ import numpy as np
 
 from verify.errors import UnknownName
 from verify.statistics import SlopeFit, binomial_lower_bound, binomial_upper_bound
-from verify.theorem import Floats
+from verify.theorem import Floats, Masks, fails_beyond, holds_beyond
 
 ENOUGH = 30
 """Trials in scope below which nothing statistical is concluded."""
+
+IN_SCOPE, OUT_OF_SCOPE, SCOPE_UNKNOWN = 1.0, 0.0, 0.5
+"""Whether an instance meets a claim's assumptions, as the number that records hold."""
 
 
 class Conclusion(StrEnum):
@@ -57,6 +60,12 @@ def gravest(conclusions: Sequence[Conclusion]) -> Conclusion:
     return min(conclusions, key=_SEVERITY.index)
 
 
+def decided(value: Floats, rounding: Floats, scope: Floats) -> tuple[Masks, Masks]:
+    """Return where a claim holds and where it is violated, in scope and beyond rounding."""
+    inside = scope == IN_SCOPE
+    return inside & holds_beyond(value, rounding), inside & fails_beyond(value, rounding)
+
+
 @dataclass(frozen=True)
 class Tally:
     """Counts of trials, and the worst margin in scope (dimensionless, NaN if there is none).
@@ -74,18 +83,16 @@ class Tally:
     @staticmethod
     def of(value: Floats, rounding: Floats, scope: Floats) -> Tally:
         """Count T trials. A trial whose scope is unknown counts as undecided."""
-        inside, unknown = scope == 1.0, scope == 0.5
-        holds = inside & (value >= rounding)
-        violated = inside & (value < -rounding)
-        undecided = (inside & ~holds & ~violated) | unknown
-        decided = value[holds | violated]
+        holds, violated = decided(value, rounding, scope)
+        in_scope = scope != OUT_OF_SCOPE
+        margins = value[holds | violated]
         return Tally(
             trials=int(value.size),
-            in_scope=int((inside | unknown).sum()),
+            in_scope=int(in_scope.sum()),
             holds=int(holds.sum()),
             violated=int(violated.sum()),
-            undecided=int(undecided.sum()),
-            worst_margin=float(decided.min()) if decided.size else float("nan"),
+            undecided=int((in_scope & ~holds & ~violated).sum()),
+            worst_margin=float(margins.min()) if margins.size else float("nan"),
         )
 
     def __add__(self, other: Tally) -> Tally:
@@ -120,7 +127,11 @@ def conclude_universal(tally: Tally) -> Conclusion:
 
 def conclude_probable(tally: Tally, probability: float, error: float) -> Conclusion:
     """Judge P(holds | in scope) ≥ probability by exact one-sided bounds, each wrong with
-    probability at most `error`."""
+    probability at most `error`.
+
+    Where the bounds straddle it, the claim is undecided if its undecided trials could tip it,
+    all going one way, and inconclusive if more trials are what it takes.
+    """
     if tally.in_scope == 0:
         return Conclusion.VACUOUS
     if tally.in_scope < ENOUGH:
@@ -129,8 +140,10 @@ def conclude_probable(tally: Tally, probability: float, error: float) -> Conclus
         return Conclusion.REFUTED
     if tally.lower_bound(error) >= probability:
         return Conclusion.SUPPORTED
-    mostly = tally.undecided > max(0, tally.in_scope - tally.undecided) * (1 - probability)
-    return Conclusion.UNDECIDED if mostly else Conclusion.INCONCLUSIVE
+    all_hold = binomial_lower_bound(tally.holds + tally.undecided, tally.in_scope, error)
+    none_hold = binomial_upper_bound(tally.holds, tally.in_scope, error)
+    tipped = all_hold >= probability or none_hold < probability
+    return Conclusion.UNDECIDED if tipped else Conclusion.INCONCLUSIVE
 
 
 def conclude_slope(fit: SlopeFit, exponent: float, tolerance: float) -> Conclusion:

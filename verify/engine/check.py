@@ -6,8 +6,9 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -20,7 +21,7 @@ from verify.arrays import backend as open_backend
 from verify.engine.conclude import conclude
 from verify.engine.evaluate import Record, evaluate_block
 from verify.engine.executors import ProcessPool, map_unordered
-from verify.engine.plan import Cell, plan, profile_named, replace_cells, trials_of
+from verify.engine.plan import Cell, plan, profile_named, replace_cells, selected, trials_of, whole
 from verify.engine.store import Store
 from verify.errors import InputError, TheoremError
 from verify.loading import load_origin, source_digest
@@ -32,21 +33,29 @@ Progress = Callable[[int, int, str], None]
 """Called with (blocks done, blocks in all, what was done last)."""
 
 
+_Key = tuple[Cell, int]
+"""A cell and the number of one of its blocks."""
+
+
 @dataclass(frozen=True)
 class _Task:
-    """One block to evaluate, small enough to send to another process."""
+    """One block to evaluate, small enough to send to another process.
 
-    origin: str | None
+    theorem: None where a worker is to load it from its origin, and to find the same source.
+    """
+
     theorem: Theorem | None
-    cell: Cell
+    origin: str
+    source: str
+    key: _Key
     root_seed: int
-    block: int
     backend: str
 
 
 def check(
     theorem: Theorem,
     *,
+    claims: Collection[str] | None = None,
     profile: str = "quick",
     cells: Iterable[Point] | None = None,
     trials: int | None = None,
@@ -59,38 +68,59 @@ def check(
 ) -> Verdicts:
     """Sample every claim and control of `theorem` and return a verdict on each.
 
-    profile: "quick", "full" or "nightly".   cells: points that replace those of universal and
-    with-probability claims.   trials: a cell, in place of the profile's.   confidence: that
-    nothing stated here is wrong, over all claims and controls together.   executor: None runs
-    here; else see `verify.engine.executors`.   store: where blocks are kept and found again, so
-    that an interrupted check goes on.
+    claims: ids of claims and controls, where not all are wanted; each gets the verdict that it
+    gets among all.   profile: "quick", "full" or "nightly".   cells: points that replace those of
+    universal and with-probability claims.   trials: a cell, in place of the profile's.
+    confidence: that nothing stated here is wrong, over all claims and controls together.
+    executor: None runs here; else see `verify.engine.executors`.   store: where blocks are kept
+    and found again, so that an interrupted check goes on.
 
     The verdicts follow from the theorem, the profile (or cells and trials), the confidence and
-    the root seed alone. Raises InputError for unusable arguments, TheoremError for a theorem
-    that is not written as the vocabulary asks, StoreError, BackendUnavailable.
+    the root seed alone; to notice where they do not, one block of each claim is computed twice.
+    Raises InputError for unusable arguments, TheoremError for a theorem that is not written as
+    the vocabulary asks, StoreError, BackendUnavailable.
     """
     began = time.perf_counter()
-    budget = ErrorBudget(1.0 - confidence, theorem.registered)
-    if root_seed < 0:
-        raise InputError(f"root_seed={root_seed}, expected a whole number >= 0")
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence={confidence!r}, expected between 0 and 1, try 0.95")
+    root_seed = whole("root_seed", root_seed, 0)
+    _require_traceable(theorem, executor, store)
     if cells is not None:
         theorem = replace_cells(theorem, cells)
-    chosen = profile_named(profile)
-    planned = plan(theorem, chosen, budget, trials)
-    records = _gather(theorem, planned, root_seed, executor, store, backend, progress)
-    registered = [*theorem.claims, *(control.claim for control in theorem.controls)]
+    budget = ErrorBudget(1.0 - confidence, theorem.registered)
+    chosen, wanted = profile_named(profile), selected(theorem, claims)
+    planned = plan(theorem, wanted, chosen, budget, trials)
+    records = _gather(theorem, planned, root_seed, executor, store, open_backend(backend), progress)
+    counted = (trials_of(theorem, claim, chosen, budget, trials) for claim in wanted)
     verdicts = tuple(
-        conclude(
-            theorem,
-            claim,
-            planned,
-            records,
-            budget,
-            trials_of(theorem, claim, chosen, budget, trials),
-        )
-        for claim in registered
+        conclude(theorem, claim, planned, records, budget, count)
+        for claim, count in zip(wanted, counted, strict=True)
     )
     return Verdicts(verdicts, budget.total, time.perf_counter() - began)
+
+
+def _require_traceable(
+    theorem: Theorem, executor: Executor | ProcessPool | None, store: Store | None
+) -> None:
+    """Raise InputError where workers would run, or records come from, another theorem."""
+    if theorem.origin is None:
+        if isinstance(executor, ProcessPool | ProcessPoolExecutor):
+            raise InputError(
+                f"theorem {theorem.id!r} was not loaded from a file, so worker processes cannot "
+                "find it; run it with executor=None, or save it and use verify.load_file(path)"
+            )
+        if store is not None and not theorem.source:
+            raise InputError(
+                f"theorem {theorem.id!r} was not loaded from a file, so its records could not be "
+                "told from those of another definition; run it with store=None, or save it and "
+                "use verify.load_file(path)"
+            )
+    elif (executor or store) is not None and load_origin(theorem.origin) != theorem:
+        raise InputError(
+            f"theorem {theorem.address!r} is not (or no more) the one in its file, which workers "
+            "would run and the store knows it by; load it again, or run it with executor=None "
+            "and store=None"
+        )
 
 
 def _gather(
@@ -99,44 +129,89 @@ def _gather(
     root_seed: int,
     executor: Executor | ProcessPool | None,
     store: Store | None,
-    backend: str,
+    backend: Backend,
     progress: Progress | None,
-) -> dict[tuple[Cell, int], Record]:
-    """Return the records of all blocks of the planned cells, computing those not stored."""
-    on = open_backend(backend)
-    if executor is not None and theorem.origin is None and isinstance(executor, ProcessPool):
-        raise InputError(
-            f"theorem {theorem.id!r} was not loaded from a file, so worker processes cannot find "
-            "it; run it with executor=None, or save it and use verify.load_file(path)"
-        )
-    hashes = {cell: _register(theorem, cell, root_seed, on, store) for cell in planned}
-    records: dict[tuple[Cell, int], Record] = {}
-    tasks = []
+) -> dict[Cell, Record]:
+    """Return each cell's record, computing the blocks that are not stored."""
+    hashes = {} if store is None else _register(theorem, planned, root_seed, backend, store)
+    found: dict[_Key, Record] = {}
+    missing = []
     for cell in planned:
-        for block in range(math.ceil(cell.trials / theorem.block)):
-            known = store.read(hashes[cell], block) if store is not None else None
-            if known is not None:
-                records[cell, block] = known
+        for block in range(_blocks(theorem, cell)):
+            known = None if store is None else store.read(hashes[cell], block)
+            if known is None:
+                missing.append((cell, block))
             else:
-                sent = theorem if theorem.origin is None or executor is None else None
-                tasks.append(_Task(theorem.origin, sent, cell, root_seed, block, backend))
-    total = len(records) + len(tasks)
-    for task, record in map_unordered(executor, _evaluate, tasks):
-        if store is not None:
-            store.write(hashes[task.cell], task.block, record)
-        records[task.cell, task.block] = record
-        if progress is not None:
-            progress(len(records), total, f"{theorem.id}  {task.cell.point}")
-    return records
+                found[cell, block] = known
+    total = len(found) + len(missing)
+    twice = _to_compute_twice(theorem, missing) if backend.name == "numpy" else set()
+    sent = theorem if theorem.origin is None or executor is None else None
+    tasks = [
+        _Task(sent, theorem.origin or "", theorem.source, key, root_seed, backend.name)
+        for key in missing
+        for _ in range(1 + (key in twice))
+    ]
+    first: dict[_Key, Record] = {}
+    with closing(map_unordered(executor, _evaluate, tasks)) as results:
+        for task, record in results:
+            key = cell, block = task.key
+            if key in twice:
+                if key not in first:
+                    first[key] = record
+                    continue
+                _require_same(theorem, key, first[key], record)
+            if store is not None:
+                store.write(hashes[cell], block, record)
+            found[key] = record
+            if progress is not None:
+                progress(len(found), total, f"{theorem.id}  {cell.point}")
+    return {
+        cell: Record.joined([found[cell, block] for block in range(_blocks(theorem, cell))])
+        for cell in planned
+    }
+
+
+def _blocks(theorem: Theorem, cell: Cell) -> int:
+    return math.ceil(cell.trials / theorem.block)
+
+
+def _to_compute_twice(theorem: Theorem, missing: Sequence[_Key]) -> set[_Key]:
+    """Return a few blocks on which each of the theorem's claims is evaluated."""
+    chosen, left = set(), {claim.id for claim in theorem.claims}
+    for cell, block in missing:
+        if left & set(cell.claims):
+            chosen.add((cell, block))
+            left -= set(cell.claims)
+    return chosen
+
+
+def _require_same(theorem: Theorem, key: _Key, one: Record, other: Record) -> None:
+    """Raise TheoremError if a block computed twice came out differently."""
+    different = one.differing(other)
+    if different:
+        cell, block = key
+        raise TheoremError(
+            f"theorem {theorem.address!r}: block {block} at {cell.point} came out differently when "
+            f"computed twice ({', '.join(different)}), so something is not deterministic; look for "
+            "randomness outside the generator that draw() is given, and for state kept between "
+            "calls"
+        )
 
 
 def _evaluate(task: _Task) -> Record:
-    theorem = task.theorem
-    if theorem is None:
-        if task.origin is None:
-            raise TheoremError("a task without a theorem")
-        theorem = load_origin(task.origin)
-    return evaluate_block(theorem, task.cell, task.root_seed, task.block, _backend(task.backend))
+    theorem = task.theorem or _from_source(task.origin, task.source)
+    cell, block = task.key
+    return evaluate_block(theorem, cell, task.root_seed, block, _backend(task.backend))
+
+
+@lru_cache(maxsize=8)
+def _from_source(origin: str, source: str) -> Theorem:
+    theorem = load_origin(origin)
+    if theorem.source != source:
+        raise InputError(
+            f"theorem {theorem.address!r} was edited while it was being checked; run it again"
+        )
+    return theorem
 
 
 @lru_cache(maxsize=8)
@@ -145,15 +220,11 @@ def _backend(name: str) -> Backend:
 
 
 def _register(
-    theorem: Theorem, cell: Cell, root_seed: int, backend: Backend, store: Store | None
-) -> str:
-    """Return the configuration hash of a cell: everything that decides its records."""
-    description: dict[str, Any] = {
+    theorem: Theorem, planned: Sequence[Cell], root_seed: int, backend: Backend, store: Store
+) -> dict[Cell, str]:
+    """Return the configuration hash of each cell: of everything that decides its records."""
+    common: dict[str, Any] = {
         "theorem": theorem.id,
-        "point": str(cell.point),
-        "canonical_point": cell.point.canonical,
-        "control": cell.control,
-        "claims": cell.claims,
         "root_seed": root_seed,
         "block": theorem.block,
         "backend": backend.name,
@@ -162,8 +233,15 @@ def _register(
         "version": verify.__version__,
         "source": source_digest(theorem),
     }
-    text = json.dumps(description, sort_keys=True)
-    hash_ = hashlib.sha256(text.encode()).hexdigest()[:32]
-    if store is not None:
-        store.register(hash_, description)
-    return hash_
+    hashes = {}
+    for cell in planned:
+        decisive = {
+            **common,
+            "canonical_point": cell.point.canonical,
+            "control": cell.control,
+            "claims": cell.claims,
+        }
+        text = json.dumps(decisive, sort_keys=True)
+        hashes[cell] = hashlib.sha256(text.encode()).hexdigest()[:32]
+        store.register(hashes[cell], {**decisive, "point": str(cell.point)})
+    return hashes

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from verify.arrays import Backend, to_numpy
+from verify.engine.blame import blaming, whereabouts
 from verify.engine.plan import Cell
 from verify.errors import InputError, TheoremError
 from verify.theorem import Assumption, Claim, Floats, Margin, Point, Rate, Sweep, Theorem, Trial
+from verify.verdict import IN_SCOPE as IN_SCOPE  # noqa: PLC0414 (also for others)
+from verify.verdict import OUT_OF_SCOPE, SCOPE_UNKNOWN
 
 BAND = ("band_low", "band_high")
-
-IN_SCOPE, OUT_OF_SCOPE, SCOPE_UNKNOWN = 1.0, 0.0, 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """What one block showed: named series of T numbers each.
+    """What T trials showed: named series of T numbers each.
 
     Series are called "claim.value", "claim.rounding", "claim.scope" (see `IN_SCOPE`), for
     rates "claim.quantity", "claim.against.sweep" and with a band "claim.band_low" and
-    "claim.band_high", for assumptions "given.id.value" and
-    "given.id.rounding".   data: (series, T) in float64.
+    "claim.band_high", for assumptions "given.id.value" and "given.id.rounding".
+    data: (series, T) in float64.
     """
 
     series: tuple[str, ...]
@@ -36,9 +36,17 @@ class Record:
     def __getitem__(self, name: str) -> Floats:
         return np.asarray(self.data[self.series.index(name)])
 
-    def same_as(self, other: Record) -> bool:
-        """Say whether both hold the very same numbers."""
-        return self.series == other.series and np.array_equal(self.data, other.data, equal_nan=True)
+    def differing(self, other: Record) -> tuple[str, ...]:
+        """Return the names of the series that are not the very same numbers in both."""
+        if self.series != other.series or self.data.shape != other.data.shape:
+            return tuple(dict.fromkeys((*self.series, *other.series)))
+        same = (self.data == other.data) | (np.isnan(self.data) & np.isnan(other.data))
+        return tuple(np.asarray(self.series)[~same.all(axis=1)].tolist())
+
+    @staticmethod
+    def joined(blocks: Sequence[Record]) -> Record:
+        """Return the trials of several blocks, in their order, as one record."""
+        return Record(blocks[0].series, np.concatenate([block.data for block in blocks], axis=1))
 
 
 def stream(theorem: Theorem, point: Point, root_seed: int, block: int) -> np.random.Generator:
@@ -58,7 +66,9 @@ def draw_trial(
 ) -> Trial:
     """Draw and simulate one whole block of a cell."""
     generator = stream(theorem, cell.point, root_seed, block)
-    problem = place(theorem, theorem.draw(cell.point, generator, theorem.block), backend)
+    with blaming("draw", theorem.draw):
+        drawn = theorem.draw(cell.point, generator, theorem.block)
+    problem = place(theorem, drawn, backend)
     return Trial(theorem, cell.point, problem, theorem.block, simulator(theorem, cell.control))
 
 
@@ -71,7 +81,8 @@ def place(theorem: Theorem, problem: Any, backend: Backend | None) -> Any:
             f"theorem {theorem.id!r} runs on numpy only: it has no place(problem, backend); "
             "use --backend numpy or give it one"
         )
-    return theorem.place(problem, backend)
+    with blaming("place", theorem.place):
+        return theorem.place(problem, backend)
 
 
 def simulator(theorem: Theorem, control: str) -> Callable[[Any], Any] | None:
@@ -84,28 +95,25 @@ def evaluate_block(
 ) -> Record:
     """Draw one block of a cell and evaluate all of the cell's claims and assumptions on it."""
     trial = draw_trial(theorem, cell, root_seed, block, backend)
+    claims = [theorem.claim(name) for name in cell.claims]
     series: dict[str, Floats] = {}
     margins: dict[Assumption, Margin] = {}
-    for name in cell.claims:
-        claim = theorem.claim(name)
-        for assumption in claim.given:
-            if assumption not in margins:
-                margin = margin_of(assumption.inequality, trial)
-                margins[assumption] = margin
-                series[f"given.{assumption.id}.value"] = margin.value
-                series[f"given.{assumption.id}.rounding"] = margin.uncertainty
-        series[f"{name}.scope"] = scope_of(claim, trial, margins)
+    for assumption in dict.fromkeys(a for claim in claims for a in claim.given):
+        margin = margins[assumption] = margin_of(assumption.inequality, trial, "assumption")
+        series[f"given.{assumption.id}.value"] = margin.value
+        series[f"given.{assumption.id}.rounding"] = margin.uncertainty
+    for claim in claims:
+        series[f"{claim.id}.scope"] = scope_of(claim, trial, margins)
         if isinstance(claim, Rate):
-            series[f"{name}.quantity"] = quantity_of(claim.inequality, trial)
+            series[f"{claim.id}.quantity"] = quantity_of(claim.inequality, trial)
             for sweep in _sweeps_at(claim, cell.point):
-                against = quantity_of(sweep.against, trial)
-                series[f"{name}.against.{sweep.name}"] = against
+                series[f"{claim.id}.against.{sweep.name}"] = quantity_of(sweep.against, trial)
             for side, bound in zip(BAND, claim.band or (), strict=False):
-                series[f"{name}.{side}"] = quantity_of(bound, trial)
+                series[f"{claim.id}.{side}"] = quantity_of(bound, trial)
         else:
             margin = margin_of(claim.inequality, trial)
-            series[f"{name}.value"] = margin.value
-            series[f"{name}.rounding"] = margin.uncertainty
+            series[f"{claim.id}.value"] = margin.value
+            series[f"{claim.id}.rounding"] = margin.uncertainty
     full = [np.broadcast_to(values, (trial.trials,)) for values in series.values()]
     return Record(tuple(series), np.asarray(full, dtype=np.float64))
 
@@ -114,47 +122,71 @@ def _sweeps_at(claim: Rate, point: Point) -> list[Sweep]:
     return [sweep for sweep in claim.sweeps if point in sweep.points]
 
 
-def scope_of(claim: Claim, trial: Trial, margins: dict[Assumption, Margin] | None = None) -> Floats:
-    """Return where the claim's assumptions hold: `IN_SCOPE`, `OUT_OF_SCOPE`, `SCOPE_UNKNOWN`."""
+def scope_of(
+    claim: Claim, trial: Trial, margins: Mapping[Assumption, Margin] | None = None
+) -> Floats:
+    """Return where the claim's assumptions hold: `IN_SCOPE`, `OUT_OF_SCOPE`, `SCOPE_UNKNOWN`.
+
+    margins: those of assumptions that have been evaluated already.
+    """
     scope = np.full(trial.trials, IN_SCOPE)
     for assumption in claim.given:
         known = (margins or {}).get(assumption)
-        margin = known if known is not None else margin_of(assumption.inequality, trial)
+        margin = known or margin_of(assumption.inequality, trial, "assumption")
         unknown = np.where(margin.holds, IN_SCOPE, SCOPE_UNKNOWN)
         scope = np.minimum(scope, np.where(margin.violated, OUT_OF_SCOPE, unknown))
     return scope
 
 
-def margin_of(function: Callable[[Trial], Margin], trial: Trial) -> Margin:
-    """Evaluate an assumption or claim. Raises TheoremError, naming its line, if it misbehaves."""
-    margin = function(trial)
-    if not isinstance(margin, Margin):
-        raise TheoremError(
-            f"{_where(function)}: {function.__name__} returned {type(margin).__name__}, expected "
-            "a Margin; write `return Margin(left, right)` for the inequality left <= right"
-        )
-    full = Margin(0.0, margin.value, 1.0, margin.uncertainty)
-    for what, array in (("value", full.value), ("rounding", full.uncertainty)):
-        if array.shape not in ((), (1,), (trial.trials,)):
+def margin_of(function: Callable[[Trial], Margin], trial: Trial, role: str = "claim") -> Margin:
+    """Evaluate an assumption or claim as a margin of scale 1, on the host.
+
+    Raises TheoremError, naming its line, if it misbehaves.
+    """
+    with blaming(role, function):
+        margin = function(trial)
+        if not isinstance(margin, Margin):
             raise TheoremError(
-                f"{_where(function)}: {function.__name__} returned a margin whose {what} has "
-                f"shape {array.shape}, expected ({trial.trials},), one number an instance"
+                f"{whereabouts(role, function)} returned {type(margin).__name__}, expected a "
+                "Margin; write `return Margin(left, right)` for the inequality left <= right"
+            )
+        for name in ("left", "right", "scale", "rounding"):
+            _require_real(to_numpy(getattr(margin, name)), f"margin's {name}", role, function)
+        full = Margin(0.0, margin.value, 1.0, margin.uncertainty)
+        scale = np.asarray(to_numpy(margin.scale), dtype=float)
+    _require_one_each(full.value, "margin", trial, role, function)
+    _require_one_each(full.uncertainty, "margin's rounding", trial, role, function)
+    for name, array in (("scale", scale), ("rounding", full.uncertainty)):
+        if (array < 0).any():
+            raise TheoremError(
+                f"{whereabouts(role, function)} returned a margin with {name}="
+                f"{array[array < 0].flat[0]:g}, expected a positive number"
             )
     return full
 
 
 def quantity_of(function: Callable[[Trial], Any], trial: Trial) -> Floats:
     """Evaluate a rate's quantity or abscissa, (B,). Raises TheoremError if it misbehaves."""
-    values = np.asarray(to_numpy(function(trial)), dtype=np.float64)
-    if values.shape not in ((), (1,), (trial.trials,)):
+    with blaming("quantity", function):
+        values = to_numpy(function(trial))
+    _require_real(values, "quantity", "quantity", function)
+    _require_one_each(values, "quantity", trial, "quantity", function)
+    return np.broadcast_to(np.asarray(values, dtype=np.float64), (trial.trials,))
+
+
+def _require_real(array: Any, what: str, role: str, function: Callable[..., Any]) -> None:
+    if array.dtype.kind not in "biuf":
         raise TheoremError(
-            f"{_where(function)}: {function.__name__} returned shape {values.shape}, expected "
-            f"({trial.trials},), one positive number an instance"
+            f"{whereabouts(role, function)}: its {what} is of type {array.dtype}, expected real "
+            "numbers"
         )
-    return np.broadcast_to(values, (trial.trials,))
 
 
-def _where(function: Callable[..., Any]) -> str:
-    """Return "file:line" of a function's definition."""
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(function)
+def _require_one_each(
+    array: Any, what: str, trial: Trial, role: str, function: Callable[..., Any]
+) -> None:
+    if array.shape not in ((), (1,), (trial.trials,)):
+        raise TheoremError(
+            f"{whereabouts(role, function)}: its {what} has shape {array.shape}, expected "
+            f"({trial.trials},), one number an instance"
+        )

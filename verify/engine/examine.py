@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from verify.engine.evaluate import OUT_OF_SCOPE, SCOPE_UNKNOWN, margin_of, scope_of
+from verify.engine.evaluate import margin_of, scope_of
 from verify.theorem import Assumption, Claim, Margin, Probable, Rate, Theorem, Trial
-from verify.verdict import Conclusion
+from verify.verdict import OUT_OF_SCOPE, SCOPE_UNKNOWN, Conclusion
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def examine(theorem: Theorem, problem: Any) -> tuple[list[Met], list[Examined]]:
     trial = Trial(theorem, None, problem, 1)
     claims = [claim for claim in theorem.claims if not isinstance(claim, Rate)]
     assumptions = dict.fromkeys(a for claim in claims for a in claim.given)
-    margins = {assumption: margin_of(assumption.inequality, trial) for assumption in assumptions}
+    margins = {a: margin_of(a.inequality, trial, "assumption") for a in assumptions}
     met = [
         Met(assumption, _state(margin), _number(margin)) for assumption, margin in margins.items()
     ]

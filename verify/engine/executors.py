@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+import platform
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
-from verify.errors import InputError, ReluVerifyError
+from verify.engine.plan import whole
+from verify.errors import ReluVerifyError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -22,11 +24,16 @@ _THREAD_VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
 )
 _REBUILDS = 3
+"""How often in a row a pool may break without finishing anything."""
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Cap BLAS to one thread: faster on small matrices, and the same rounding everywhere."""
+    """Cap BLAS to one thread: faster on small matrices, and the same rounding everywhere.
+
+    The cap is the whole process's; threadpoolctl lets the thread that set it lift it.
+    """
+    import scipy.linalg  # noqa: F401 (its BLAS must be loaded by now to be capped)
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(limits=1):
@@ -40,9 +47,7 @@ class ProcessPool:
     """
 
     def __init__(self, jobs: int) -> None:
-        if jobs < 1:
-            raise InputError(f"jobs={jobs}, expected at least 1")
-        self.jobs = jobs
+        self.jobs = whole("jobs", jobs, 1)
         self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> ProcessPool:
@@ -63,28 +68,31 @@ class ProcessPool:
 
     def map_unordered(
         self, function: Callable[[Task], Result], tasks: Sequence[Task]
-    ) -> Iterator[tuple[Task, Result]]:
+    ) -> Generator[tuple[Task, Result]]:
         """Yield (task, result) as they come. Raises ReluVerifyError if workers keep dying."""
         missing = dict(enumerate(tasks))
-        for _ in range(_REBUILDS + 1):
+        deaths = 0
+        while deaths <= _REBUILDS:
             try:
                 with _thread_variables():
                     futures = {
                         self._open().submit(function, task): key for key, task in missing.items()
                     }
-                    for future in as_completed(futures):
-                        result = future.result()
-                        key = futures[future]
-                        yield missing.pop(key), result
+                for future in as_completed(futures):
+                    result = future.result()
+                    deaths = 0
+                    yield missing.pop(futures[future]), result
                 return
             except BrokenProcessPool:
+                deaths += 1
                 self._discard()
             except BaseException:
                 self._discard()
                 raise
         raise ReluVerifyError(
-            f"worker processes died {_REBUILDS + 1} times with {len(missing)} blocks still to do; "
-            "they may lack memory: use fewer --jobs. What was finished is stored; run again"
+            f"worker processes died {deaths} times in a row with {len(missing)} tasks still to do; "
+            "they may lack memory (use fewer --jobs), or the script that started them runs again "
+            "in each (put it under `if __name__ == '__main__':`). What was finished is stored"
         )
 
 
@@ -107,7 +115,7 @@ def map_unordered(
     executor: Executor | ProcessPool | None,
     function: Callable[[Task], Result],
     tasks: Sequence[Task],
-) -> Iterator[tuple[Task, Result]]:
+) -> Generator[tuple[Task, Result]]:
     """Yield (task, result) for every task, in any order: serially if executor is None.
 
     executor: None, a `ProcessPool`, or anything with the interface of
@@ -125,11 +133,14 @@ def map_unordered(
 
 def _on_executor(
     executor: Any, function: Callable[[Task], Result], tasks: Sequence[Task]
-) -> Iterator[tuple[Task, Result]]:
-    futures = {executor.submit(_capped, function, task): task for task in tasks}
+) -> Generator[tuple[Task, Result]]:
+    futures: dict[Any, Task] = {}
     try:
-        for future in as_completed(futures):
-            yield futures[future], future.result()
+        with one_thread():  # for executors whose workers are threads of this process
+            for task in tasks:
+                futures[executor.submit(_capped, function, task, _process())] = task
+            for future in as_completed(futures):
+                yield futures[future], future.result()
     except BrokenExecutor as reason:
         raise ReluVerifyError(
             f"the executor broke ({reason}); what was finished is stored: run again"
@@ -139,6 +150,11 @@ def _on_executor(
             future.cancel()
 
 
-def _capped(function: Callable[[Task], Result], task: Task) -> Result:
-    with one_thread():
+def _capped(function: Callable[[Task], Result], task: Task, submitter: tuple[str, int]) -> Result:
+    """Do a task with BLAS capped, unless the process is the submitter's, which has it capped."""
+    with nullcontext() if submitter == _process() else one_thread():
         return function(task)
+
+
+def _process() -> tuple[str, int]:
+    return platform.node(), os.getpid()

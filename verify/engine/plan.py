@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import operator
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 
 from verify.errors import InputError, UnknownName
 from verify.statistics import ErrorBudget, trials_to_support
@@ -55,21 +56,35 @@ class Cell:
     trials: int
 
 
+def selected(theorem: Theorem, names: Collection[str] | None) -> tuple[Claim, ...]:
+    """Return the claims, then the controls' claims, that are called one of `names`; None: all.
+
+    Raises UnknownName for a name that none of them has, InputError if there is no name.
+    """
+    if names is None:
+        return theorem.all_claims
+    wanted = {theorem.claim(name).id for name in ([names] if isinstance(names, str) else names)}
+    if not wanted:
+        raise InputError("claims is empty, expected the id of at least one claim or control")
+    return tuple(claim for claim in theorem.all_claims if claim.id in wanted)
+
+
 def plan(
     theorem: Theorem,
+    claims: Collection[Claim],
     profile: Profile,
     budget: ErrorBudget,
     trials: int | None = None,
 ) -> tuple[Cell, ...]:
-    """Return the cells of a check: one for each point and simulator, with all claims sampled there.
+    """Return the cells of a check of some of a theorem's claims: one for each point and
+    simulator, with all of them that are sampled there.
 
     A with-probability claim gets at least the trials that can support it (`trials_of`).
     """
-    controlled = [(c.id if c.simulate else "", c.claim) for c in theorem.controls]
     wanted: dict[tuple[Point, str], list[Claim]] = {}
-    for control, claim in [*(("", c) for c in theorem.claims), *controlled]:
+    for claim in claims:
         for point in points_of(theorem, claim):
-            wanted.setdefault((point, control), []).append(claim)
+            wanted.setdefault((point, broken_by(theorem, claim)), []).append(claim)
     return tuple(
         Cell(
             point,
@@ -81,6 +96,11 @@ def plan(
     )
 
 
+def broken_by(theorem: Theorem, claim: Claim) -> str:
+    """Return the id of the control whose broken simulator a claim is about, "" if none."""
+    return next((c.id for c in theorem.controls if c.claim is claim and c.simulate), "")
+
+
 def trials_of(
     theorem: Theorem,
     claim: Claim,
@@ -90,12 +110,10 @@ def trials_of(
 ) -> int:
     """Return how many trials a cell of `claim` counts, fixed before sampling.
 
-    Raises InputError for trials below 1.
+    Raises InputError for trials that are no whole number from 1.
     """
     if trials is not None:
-        if trials < 1:
-            raise InputError(f"trials={trials}, expected at least 1")
-        return trials
+        return whole("trials", trials, 1)
     if isinstance(claim, Rate):
         return profile.sweep_trials
     if isinstance(claim, Probable):
@@ -106,11 +124,23 @@ def trials_of(
 
 
 def replace_cells(theorem: Theorem, cells: Iterable[Point]) -> Theorem:
-    """Return the theorem with its universal and with-probability claims sampled at `cells`."""
-    from dataclasses import replace
+    """Return the theorem with its universal and with-probability claims sampled at `cells`.
 
+    Controls stay where they are known to be false, rates on their sweeps.
+    """
     points = tuple(cells)
     if not points:
         raise InputError("cells is empty, expected at least one Point")
     claims = tuple(c if isinstance(c, Rate) else replace(c, at=points) for c in theorem.claims)
-    return replace(theorem, cells=points, claims=claims)
+    return replace(theorem, claims=claims)
+
+
+def whole(name: str, value: int, at_least: int) -> int:
+    """Return a whole number as a Python int. Raises InputError for anything else."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = at_least - 1
+    if number < at_least:
+        raise InputError(f"{name}={value!r}, expected a whole number of at least {at_least}")
+    return number

@@ -17,8 +17,10 @@ from verify.errors import StoreError
 
 SCHEMA_VERSION = 1
 
-_SCHEMA = """
+_SCHEMA = f"""
+BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+INSERT OR IGNORE INTO meta VALUES ('schema_version', '{SCHEMA_VERSION}');
 CREATE TABLE IF NOT EXISTS configurations (
     hash TEXT PRIMARY KEY, description TEXT NOT NULL
 );
@@ -27,6 +29,7 @@ CREATE TABLE IF NOT EXISTS blocks (
     series TEXT NOT NULL, trials INTEGER NOT NULL, data BLOB NOT NULL,
     PRIMARY KEY (hash, block)
 );
+COMMIT;
 """
 
 
@@ -43,27 +46,42 @@ class Store:
         Raises StoreError for a file that is not a store, or one of another schema version.
         """
         self.path = Path(path)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(self.path, timeout=60)
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            self._connection.execute("PRAGMA synchronous=NORMAL")
-            self._connection.executescript(_SCHEMA)
-            self._connection.execute(
-                "INSERT OR IGNORE INTO meta VALUES ('schema_version', ?)", (str(SCHEMA_VERSION),)
-            )
-            self._connection.commit()
-            row = self._connection.execute("SELECT value FROM meta WHERE name='schema_version'")
-            version = row.fetchone()[0]
+        except (sqlite3.Error, OSError) as reason:
+            raise self._unusable(reason) from reason
+        try:
+            self._open()
         except sqlite3.Error as reason:
-            raise StoreError(
-                f"{self.path} cannot be used as a record store ({reason}); choose another --out"
-            ) from reason
+            self.close()
+            raise self._unusable(reason) from reason
+        except StoreError:
+            self.close()
+            raise
+
+    def _open(self) -> None:
+        """Make the tables of a new file; leave a file that is no store of ours as it is."""
+        known = self._connection.execute("SELECT name FROM sqlite_master WHERE type='table'")
+        tables = {name for (name,) in known}
+        if tables and "meta" not in tables:
+            raise self._unusable("it is another program's database")
+        if not tables:
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.executescript(_SCHEMA)
+        self._connection.execute("PRAGMA synchronous=NORMAL")
+        row = self._connection.execute("SELECT value FROM meta WHERE name='schema_version'")
+        version = (row.fetchone() or ("unknown",))[0]
         if version != str(SCHEMA_VERSION):
             raise StoreError(
                 f"{self.path} has schema version {version}, expected {SCHEMA_VERSION}; choose "
                 "another --out, or read it with the version that wrote it"
             )
+
+    def _unusable(self, reason: object) -> StoreError:
+        return StoreError(
+            f"{self.path} cannot be used as a record store ({reason}); choose another --out"
+        )
 
     def close(self) -> None:
         """Close the file. Further calls fail."""
@@ -98,19 +116,20 @@ class Store:
 
     def write(self, hash_: str, block: int, record: Record) -> None:
         """Store the record of a block. Raises StoreError if another one is stored already."""
-        known = self.read(hash_, block)
-        if known is not None:
-            if not known.same_as(record):
-                raise StoreError(
-                    f"{self.path}: block {block} of configuration {hash_} came out differently "
-                    "from the stored record, so something is not deterministic; look for "
-                    "randomness outside the generator that draw() is given"
-                )
-            return
+        data = (json.dumps(record.series), record.data.shape[1], _encode(record))
         with self._writing():
-            self._connection.execute(
-                "INSERT INTO blocks VALUES (?, ?, ?, ?, ?)",
-                (hash_, block, json.dumps(record.series), record.data.shape[1], _encode(record)),
+            written = self._connection.execute(
+                "INSERT OR IGNORE INTO blocks VALUES (?, ?, ?, ?, ?)", (hash_, block, *data)
+            )
+        if written.rowcount:
+            return
+        known = self.read(hash_, block)
+        different = known.differing(record) if known is not None else record.series
+        if different:
+            raise StoreError(
+                f"{self.path}: block {block} of configuration {hash_} came out differently from "
+                f"the stored record ({', '.join(different)}), so something is not deterministic; "
+                "look for randomness outside the generator that draw() is given"
             )
 
     @contextmanager
@@ -124,25 +143,32 @@ class Store:
     def export(self, stream: TextIO) -> int:
         """Write every number as CSV rows and return their count.
 
-        Columns: theorem, point, control, root_seed, block, trial, series, value.
+        Columns: configuration (its hash), theorem, point, control, root_seed, block, trial,
+        series, value. Raises StoreError for a record that cannot be read.
         """
         writer = csv.writer(stream)
         columns = ("theorem", "point", "control", "root_seed")
-        writer.writerow([*columns, "block", "trial", "series", "value"])
+        writer.writerow(["configuration", *columns, "block", "trial", "series", "value"])
         count = 0
-        rows = self._connection.execute(
-            "SELECT description, block, series, trials, data FROM blocks JOIN configurations "
-            "USING (hash) ORDER BY description, block"
-        )
-        for description, block, series, trials, data in rows:
+        for hash_, description, block in self._keys():
             known = json.loads(description)
-            record = _decode(series, trials, data)
-            head = [known.get(name, "") for name in columns]
-            for name, values in zip(record.series, record.data, strict=True):
+            record = self.read(hash_, block)
+            head = [hash_, *(known.get(name, "") for name in columns), block]
+            for name, values in zip(record.series, record.data, strict=True) if record else ():
                 for trial, value in enumerate(values):
-                    writer.writerow([*head, block, trial, name, repr(float(value))])
+                    writer.writerow([*head, trial, name, repr(float(value))])
                     count += 1
         return count
+
+    def _keys(self) -> list[tuple[str, str, int]]:
+        """Return hash, description and number of every block."""
+        try:
+            return self._connection.execute(
+                "SELECT hash, description, block FROM blocks JOIN configurations USING (hash) "
+                "ORDER BY description, hash, block"
+            ).fetchall()
+        except sqlite3.Error as reason:
+            raise self._unusable(reason) from reason
 
 
 def _encode(record: Record) -> bytes:

@@ -38,6 +38,9 @@ _FIRST_ENERGY_STEP = 8
 _BLOW_UP = 1e8
 """Growth of the residual over labels and start from which a run counts as diverged."""
 
+_LOST = 1e-4
+"""Error of the predictions, over labels and start, from which a path cannot be followed."""
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -54,7 +57,7 @@ class Run:
     last_flip: (B,), the last step that changed the pattern, 0 if none did.
     freeze_margin: (B,), in units of the labels: how far every prediction stays on its own
         side of zero from step one for ever (for certified runs a guaranteed lower bound);
-        negative: how far one crossed over.
+        negative: how far one had crossed over by the last step.
     near_ties: (B,), how many predictions were met within their error bound of zero, where
         the sign, and with it the computed path, is not certain. The bound includes what
         earlier rounding has grown to: much, where ηλ_max(M) > 2 for many steps.
@@ -137,7 +140,7 @@ class _Running:
     problem: Problem
     state: State
     first_pattern: Array
-    ceiling: Array
+    scale: Array
     position: Host
     last_flip: Host
     freeze_margin: Host
@@ -156,7 +159,7 @@ class _Running:
             self.problem.select(index),
             state,
             rows(self.first_pattern),
-            rows(self.ceiling),
+            rows(self.scale),
             self.position[mask],
             self.last_flip[mask],
             self.freeze_margin[mask],
@@ -181,7 +184,7 @@ def _begin(problem: Problem) -> _Running:
         problem=problem,
         state=state,
         first_pattern=state.pattern,
-        ceiling=_BLOW_UP * scale,
+        scale=scale,
         position=np.arange(problem.batch),
         last_flip=np.zeros(problem.batch, dtype=np.int64),
         freeze_margin=np.full(problem.batch, np.inf),
@@ -221,8 +224,8 @@ def _retire(running: _Running, step: int, last: bool, outcomes: list[_Outcome]) 
         frozen = to_numpy(certificate.frozen) & (due | doubled)
         running = _freeze(running, step, frozen, certificate, outcomes, solution)
         due = due[~frozen]
-    size = array_namespace(running.ceiling).linalg.vector_norm(running.state.residual, axis=-1)
-    diverged = to_numpy(~(size <= running.ceiling))
+    size = array_namespace(running.scale).linalg.vector_norm(running.state.residual, axis=-1)
+    diverged = to_numpy(~(size <= _BLOW_UP * running.scale))
     for mask, status in ((diverged, DIVERGED), (due & ~diverged, UNDECIDED)):
         if mask.any():
             given_up = running.take(mask)
@@ -235,15 +238,14 @@ def _retire(running: _Running, step: int, last: bool, outcomes: list[_Outcome]) 
 def _beyond_help(running: _Running) -> Host:
     """Return the mask of the problems that more steps cannot decide, (B,).
 
-    The residual has vanished up to rounding, or rounding errors may have grown beyond the
-    size at which a run counts as diverged.
+    The residual has vanished up to rounding, or rounding errors may have grown too large.
     """
-    xp = array_namespace(running.ceiling)
+    xp = array_namespace(running.scale)
     problem, state = running.problem, running.state
     norm = xp.linalg.vector_norm
     size = norm(xp.where(covered(state), state.residual, 0 * state.residual), axis=-1)
     at_rest = size <= norm(residual_rounding(problem, state), axis=-1)
-    lost = state.error * xp.sqrt(problem.eigenvalues[:, -1]) > running.ceiling
+    lost = state.error * xp.sqrt(problem.eigenvalues[:, -1]) > _LOST * running.scale
     return to_numpy(at_rest | lost)
 
 

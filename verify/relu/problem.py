@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import sqrt
 from typing import Any
 
 from verify.arrays import Array, Backend, array_namespace, to_numpy
@@ -346,7 +347,8 @@ def _check_attainable(problem: Problem, xp: Any) -> None:
     if not bool(xp.any(problem.starting_predictions != 0)):
         return
     _, misfit = _pseudo_solve(problem.gram, problem.starting_predictions)
-    if bool(xp.any(misfit > 1e-8)):
+    # Weights w give an eigenvector of eigenvalue λ the share √λ‖w‖ at most.
+    if bool(xp.any(misfit > 10 * sqrt(SINGULAR_BELOW * problem.examples))):
         raise InputError(
             "starting_predictions cannot be attained: the Gram matrix is singular (n > d, "
             "duplicated or centred rows) and they lie outside its range; pass starting_weights"

@@ -174,9 +174,10 @@ def far_ahead(gram, labels, predictions, step_size, signs, pattern, doublings):
     """Follow the linear map of one `pattern` for 2, 4, 8, … 2^doublings steps.
 
     With A = I − ηM and T_N = Σ_{j<N} A^j: T_2N = T_N + A^N T_N, and the predictions move by
-    −η s_k G D_k T_N r. Returns the last predictions, (B, m, n), and the least distance that
-    any keeps on the side of zero that `pattern` says, (B,), negative if one crosses. Where M
-    is singular on the covered examples, errors grow like 2^doublings.
+    −η s_k G D_k T_N r. Returns the last predictions, (B, m, n), how much the last doubling
+    moved them, (B,), and the least distance that any keeps on the side of zero that `pattern`
+    says, (B,), negative if one crosses. Where M is singular on the covered examples, errors
+    grow like 2^doublings.
     """
     active = pattern.astype(gram.dtype)
     interaction = gram * (active.swapaxes(-1, -2) @ active)
@@ -186,11 +187,13 @@ def far_ahead(gram, labels, predictions, step_size, signs, pattern, doublings):
     residual = (signs * np.where(pattern, predictions, 0)).sum(axis=1) - labels
     residual = np.where(pattern.any(axis=1), residual, 0)[:, :, None]
     nearest = np.full(len(labels), np.inf)
-    ahead = predictions
+    ahead, moved = predictions, nearest
     for _ in range(doublings):
+        behind = ahead
         total, power = total + power @ total, power @ power
         summed = (total @ residual)[:, None, :, 0]
         ahead = predictions - eta * ((signs * np.where(pattern, summed, 0)) @ gram)
         side = np.where(pattern, ahead, -ahead).min(axis=(1, 2))
         nearest = np.minimum(nearest, side)
-    return ahead, nearest
+        moved = abs(ahead - behind).max(axis=(1, 2))
+    return ahead, moved, nearest

@@ -1,0 +1,158 @@
+"""The hunt finds what is false, shrinks it, keeps the worst, and repeats itself exactly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from properties.catalogue import find_claim, find_theorem
+from properties.search import (
+    Hunt,
+    _constants_of_loaded_modules_left_out,
+    hunt,
+    hunted_claims,
+    with_hunt,
+)
+from verify import InputError, UnknownName, check, load_file
+from verify.counterexample import read, replay, write
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def found() -> Hunt:
+    theorem = load_file(EXAMPLES / "same_factor.py")
+    return hunt(theorem, theorem.claims[0], 60, root_seed=0)
+
+
+def test_the_false_folklore_shrinks_to_two_dimensions(found: Hunt) -> None:
+    assert found.smallest is not None
+    assert found.smallest.kind == "explicit"
+    values = found.smallest.recipe["values"]
+    assert values["d"] == 2, f"out={values}"
+    assert max(map(abs, [*values["curvatures"], *values["start"]])) <= 3, f"out={values}"
+
+
+def test_the_worst_is_at_least_as_bad_as_the_smallest(found: Hunt) -> None:
+    assert found.smallest is not None
+    assert found.worst is not None
+    assert found.worst.margin <= found.smallest.margin < 0
+
+
+def test_the_same_hunt_finds_the_same(found: Hunt) -> None:
+    theorem = load_file(EXAMPLES / "same_factor.py")
+    again = hunt(theorem, theorem.claims[0], 60, root_seed=0)
+    assert again.hunted == found.hunted
+    assert again.smallest is not None
+    assert found.smallest is not None
+    assert again.smallest.recipe == found.smallest.recipe
+
+
+def test_a_hunt_leaves_out_the_constants_of_loaded_modules() -> None:
+    """Hypothesis mixes them in, so that a search would depend on what a process has imported."""
+    from hypothesis.internal.conjecture import providers
+
+    with _constants_of_loaded_modules_left_out():
+        assert len(providers._get_local_constants()) == 0
+    assert len(providers._get_local_constants()) > 0, "this test file's project is local"
+
+
+def test_a_true_claim_survives_the_hunt_and_gains_no_confidence_from_it() -> None:
+    theorem = load_file(EXAMPLES / "least_squares.py")
+    met = hunt(theorem, theorem.claims[0], 60, root_seed=0)
+    assert met.smallest is None
+    assert met.worst is None
+    assert met.hunted.in_scope >= 50
+    verdict = check(theorem, trials=50)[0]
+    joined = with_hunt(verdict, met)
+    assert joined.verdict == verdict.verdict
+    assert joined.lower_bound == verdict.lower_bound
+
+
+def test_a_hunted_violation_refutes_what_random_trials_support(found: Hunt) -> None:
+    verdict = check(load_file(EXAMPLES / "least_squares.py"), trials=50)[0]
+    joined = with_hunt(verdict, found)
+    assert joined.verdict == "refuted"
+    assert not joined.as_expected
+
+
+def test_counterexamples_survive_the_file_and_still_violate(found: Hunt, tmp_path: Path) -> None:
+    theorem = load_file(EXAMPLES / "same_factor.py")
+    for example in (found.smallest, found.worst):
+        assert example is not None
+        write(example, tmp_path / "one.json")
+        again = replay(theorem, read(tmp_path / "one.json"))
+        assert again.violated
+        assert again.same
+        assert np.isclose(again.margin, example.margin)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"d": 3}, "integer array of"),
+        ({"c": 99}, "outside 1 to 3"),
+        ({"start": [0.5, 1]}, "integer array"),
+        ({"extra": 1}, "missing or unknown"),
+    ],
+)
+def test_an_edited_recipe_is_refused(
+    found: Hunt, tmp_path: Path, change: dict[str, object], message: str
+) -> None:
+    from dataclasses import replace
+
+    assert found.smallest is not None
+    values = {**found.smallest.recipe["values"], **change}
+    edited = replace(found.smallest, recipe={"values": values})
+    with pytest.raises(InputError, match=message):
+        replay(load_file(EXAMPLES / "same_factor.py"), edited)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "{}",
+        "\x00",
+        '{"format": "relu-verify counterexample"}',
+        '{"format": "relu-verify counterexample", "version": 99}',
+        '{"format": "relu-verify counterexample", "version": 1, "theorem": 3}',
+        "[" * 100_000,
+    ],
+    ids=["empty", "list", "object", "nul", "no version", "version", "types", "nested"],
+)
+def test_a_file_that_is_no_counterexample_is_refused(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "bad.json"
+    file.write_text(content)
+    with pytest.raises(InputError):
+        read(file)
+
+
+def test_only_universal_claims_are_hunted() -> None:
+    theorem = find_theorem("lai2026.theorem2")
+    assert {claim.kind for claim in hunted_claims(theorem)} == {"universal"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lai2026.theorem1.pattern_freezes_after_step_one",
+        "pattern_freezes_after_step_one",
+        f"{EXAMPLES}/same_factor.py::shrinks_by_the_same_factor",
+        "broken_solver_steps_twice",
+    ],
+)
+def test_claims_are_found_by_full_and_by_bare_name(name: str) -> None:
+    theorem, claim = find_claim(name)
+    assert theorem.address_of(claim.id).endswith(name)
+
+
+@pytest.mark.parametrize("name", ["pattern_freezes", "lai2026.theorem1.nothing", "theorem9"])
+def test_unknown_names_come_with_the_nearest(name: str) -> None:
+    with pytest.raises(UnknownName, match="the nearest names are"):
+        find_claim(name)
+    with pytest.raises(UnknownName, match="the nearest names are"):
+        find_theorem(name)

@@ -1,0 +1,280 @@
+"""The command line, end to end: exit codes, output, files, bad input."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reports.cli import main
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run a command in this process, from the repository root; return (code, stdout, stderr)."""
+    monkeypatch.chdir(ROOT)
+
+    def call(*arguments: Any) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return int(ended.value.code or 0), out, err
+
+    return call
+
+
+def test_a_false_theorem_is_refuted_with_files_that_replay(command: Any, tmp_path: Path) -> None:
+    code, out, err = command("run", "examples/same_factor.py", "--out", tmp_path, "--jobs", 1)
+    assert code == 1
+    assert out.startswith("refuted      examples/same_factor.py::shrinks_by_the_same_factor  0/")
+    assert len(out.splitlines()) == 1, "one line a claim, nothing else, on stdout"
+    assert "report.html" in err
+    report = json.loads((tmp_path / "report.json").read_text())
+    verdict = report["verdicts"][0]
+    assert verdict["verdict"] == "refuted"
+    assert {c["kind"] for c in verdict["counterexamples"]} == {"smallest", "worst"}
+    for counterexample in verdict["counterexamples"]:
+        code, out, _ = command("replay", tmp_path / counterexample["file"])
+        assert code == 0
+        assert "still violates the claim" in out
+
+
+def test_a_true_theorem_is_supported(command: Any, tmp_path: Path) -> None:
+    code, out, _ = command("run", "examples/least_squares.py", "--out", tmp_path, "--jobs", 1)
+    assert code == 0
+    assert out.startswith("supported")
+    assert not (tmp_path / "counterexamples").exists()
+    assert (tmp_path / "report.html").read_text().lower().startswith("<!doctype html>")
+
+
+def test_the_report_says_what_it_depends_on(command: Any, tmp_path: Path) -> None:
+    command("run", "examples/least_squares.py", "--out", tmp_path, "--seed", 3, "--jobs", 1)
+    report = json.loads((tmp_path / "report.json").read_text())
+    for name in ("schema_version", "seed", "profile", "backend", "versions", "error_budget"):
+        assert name in report
+    assert report["seed"] == 3
+    assert report["error_budget"]["total"] == pytest.approx(0.05)
+    needed = {"theorem", "claim", "kind", "verdict", "expected", "trials", "in_scope", "holds"}
+    needed |= {"lower_bound", "confidence", "worst_margin"}
+    assert needed <= set(report["verdicts"][0])
+
+
+def test_jobs_and_interruption_do_not_change_the_report(tmp_path: Path) -> None:
+    """One process, two processes, and a run killed half-way and started again agree."""
+    arguments = [sys.executable, "-c", "from reports.cli import main; main()", "run"]
+    arguments += ["lai2026.theorem1", "--seed", "5"]
+
+    def verdicts(folder: str) -> Any:
+        report = json.loads((tmp_path / folder / "report.json").read_text())
+        return [
+            {k: v for k, v in each.items() if k != "counterexamples"} for each in report["verdicts"]
+        ]
+
+    for folder, jobs in (("one", "1"), ("two", "2")):
+        done = subprocess.run(
+            [*arguments, "--jobs", jobs, "--out", str(tmp_path / folder)],
+            cwd=ROOT,
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr.decode()
+    killed = subprocess.Popen(
+        [*arguments, "--jobs", "1", "--out", str(tmp_path / "killed")],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    store = tmp_path / "killed" / "records.sqlite"
+    while killed.poll() is None and not _blocks(store) >= 5:
+        time.sleep(0.02)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    assert not (tmp_path / "killed" / "report.json").exists(), "killed too late to show anything"
+    assert _blocks(store) >= 5
+    subprocess.run(
+        [*arguments, "--jobs", "2", "--out", str(tmp_path / "killed")],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+    assert verdicts("one") == verdicts("two") == verdicts("killed")
+
+
+def _blocks(store: Path) -> int:
+    import sqlite3
+
+    if not store.exists():
+        return 0
+    try:
+        with sqlite3.connect(store, timeout=5) as connection:
+            return int(connection.execute("SELECT COUNT(*) FROM blocks").fetchone()[0])
+    except sqlite3.Error:
+        return 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["run", "lai2026.theorem7"], 2, "the nearest names are lai2026.theorem"),
+        (["run", "no/such/file.py"], 2, "no file 'no/such/file.py'"),
+        (["run", "--confidence", "1.5"], 2, "confidence=1.5"),
+        (["run", "--seed", "-1"], 2, "root_seed=-1"),
+        (["run", "--profile", "slow"], 2, "slow"),
+        (["run", "--jobs", "0"], 2, "jobs"),
+        (["run", "--backend", "tensorflow"], 2, "tensorflow"),
+        (["run", "--backend", "cupy"], 4, "cupy"),
+        (["explain", "gap_uper_band"], 2, "gap_upper_band"),
+        (["replay", "no.json"], 2, "no.json"),
+        (["data", "no.npy", "no.csv"], 2, "no.npy"),
+        (["nonsense"], 2, "nonsense"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_input_gets_one_sentence_and_its_exit_code(
+    command: Any, tmp_path: Path, arguments: list[str], code: int, message: str
+) -> None:
+    if "cupy" in arguments and importlib.util.find_spec("cupy") is not None:
+        pytest.skip("cupy is installed here, so the backend may be available")
+    out = ["--out", tmp_path / "out"] if arguments[0] == "run" else []
+    got, _, err = command(*arguments, *out)
+    assert got == code, err
+    assert message in err
+    assert "Traceback" not in err
+    assert not (tmp_path / "out" / "report.json").exists()
+
+
+def test_a_folder_that_is_a_file_is_left_alone(command: Any, tmp_path: Path) -> None:
+    file = tmp_path / "precious"
+    file.write_text("keep me")
+    code, _, err = command("run", "examples/least_squares.py", "--out", file)
+    assert code == 2
+    assert "is a file" in err
+    assert file.read_text() == "keep me"
+
+
+def test_a_store_that_is_none_is_left_alone(command: Any, tmp_path: Path) -> None:
+    (tmp_path / "records.sqlite").write_text("keep me, I am no database at all, just text")
+    code, _, err = command("run", "examples/least_squares.py", "--out", tmp_path)
+    assert code == 2
+    assert "cannot be used as a record store" in err
+    assert "keep me" in (tmp_path / "records.sqlite").read_text()
+
+
+def test_list_names_every_claim_and_control(command: Any) -> None:
+    code, out, _ = command("list")
+    assert code == 0
+    for name in ("lai2026.theorem1", "gap_lower_band", "broken_solver_leaks_gradient"):
+        assert name in out
+
+
+def test_explain_says_statement_assumptions_source_status_and_test(command: Any) -> None:
+    code, out, _ = command("explain", "lai2026.theorem2.gap_deductive_bounds")
+    assert code == 0
+    for part in ("no hidden constant", "Given that", "arXiv 2603.04895", "[D]", "Tested"):
+        assert part in out
+    _, out, _ = command("explain", "gap_lower_band_without_step")
+    assert "must be refuted, because" in out
+
+
+def test_replay_of_a_claim_that_holds_says_so(command: Any, tmp_path: Path) -> None:
+    command("run", "examples/same_factor.py", "--out", tmp_path, "--jobs", 1)
+    file = next((tmp_path / "counterexamples").glob("*smallest.json"))
+    content = json.loads(file.read_text())
+    content["recipe"]["values"]["curvatures"] = [1, 1]
+    file.write_text(json.dumps(content))
+    code, out, _ = command("replay", file)
+    assert code == 1
+    assert "does not violate the claim" in out
+
+
+# data
+
+
+def write_data(folder: Path, X: np.ndarray, y: np.ndarray) -> tuple[Path, Path]:
+    np.save(folder / "X.npy", X)
+    np.savetxt(folder / "y.csv", y)
+    return folder / "X.npy", folder / "y.csv"
+
+
+def test_data_in_the_regime_is_certified(command: Any) -> None:
+    code, out, _ = command(
+        "data", "examples/data/features.csv", "examples/data/labels.csv", "--positive", "treated"
+    )
+    assert code == 0
+    assert "as the theorems say" in out
+    assert "certified" in out
+    assert "refuted" not in out
+
+
+def test_data_as_json_parses_and_agrees_with_the_text(command: Any) -> None:
+    files = ["examples/data/features.csv", "examples/data/labels.csv", "--positive", "treated"]
+    _, text, _ = command("data", *files)
+    code, out, _ = command("data", *files, "--json")
+    found = json.loads(out)
+    assert code == found["exit_code"] == 0
+    assert found["sentence"] in text
+    assert found["descent"]["global_minimum"] is True
+    bounds = found["comparator"]["deductive_low"], found["comparator"]["deductive_high"]
+    assert bounds[0] <= found["comparator"]["gap"] <= bounds[1]
+
+
+def test_data_outside_the_regime_is_not_a_counterexample(command: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 60)) + 3.0 * rng.normal(size=60)  # a large common mean
+    y = rng.permutation(np.repeat([1.0, -1.0], 15))
+    code, out, _ = command("data", *write_data(tmp_path, X, y))
+    assert code == 3
+    assert "outside the theorems' regime" in out
+    assert "refuted" not in out
+    assert "violated" in out
+    assert "this is what makes d_2 small" in out
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda X: X - X.mean(axis=0), "the columns are centred"),
+        (lambda X: X[[0, 0, *range(2, len(X))]], "1 rows are duplicates"),
+        (lambda X: X[:, :5], "more examples than features"),
+    ],
+    ids=["centred", "duplicated", "n > d"],
+)
+def test_a_singular_gram_matrix_is_explained(
+    command: Any, tmp_path: Path, make: Any, reason: str
+) -> None:
+    X = make(np.random.default_rng(0).normal(size=(12, 300)))
+    y = np.repeat([1.0, -1.0], 6)
+    code, out, _ = command("data", *write_data(tmp_path, X, y))
+    assert code == 2
+    assert reason in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [(["--step", "0"], "--step"), (["--start", "-1"], "--start"), (["--step", "nan"], "--step")],
+)
+def test_bad_options_of_data_are_refused(command: Any, options: list[str], message: str) -> None:
+    files = ["examples/data/features.csv", "examples/data/labels.csv", "--positive", "treated"]
+    code, _, err = command("data", *files, *options)
+    assert code == 2
+    assert message in err
+
+
+def test_the_installed_command_is_the_same(tmp_path: Path) -> None:
+    found = shutil.which("relu-verify", path=str(Path(sys.executable).parent))
+    assert found is not None
+    done = subprocess.run([found, "--version"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "0.1.0" in done.stdout

@@ -1,0 +1,212 @@
+import re
+from xml.etree import ElementTree
+
+import matplotlib
+import pytest
+
+from reports import figures
+
+SLOPE = {
+    "sweep": "d at n=20",
+    "verdict": "supported",
+    "exponent": 0.5,
+    "tolerance": 0.01,
+    "slope": 0.4973,
+    "low": 0.4958,
+    "high": 0.4988,
+    "curvature": 0.02,
+    "abscissa": [2e-2, 2e-4, 2e-6, 2e-8],
+    "mean": [3.4e-2, 3.7e-3, 3.8e-4, 3.8e-5],
+    "spread": [0.08, 0.07, 0.08, 0.07],
+    "points": [{"n": 20, "d": 10.0**k} for k in (3, 5, 7, 9)],
+    "band_low": [2e-2, 2e-3, 2e-4, 2e-5],
+    "band_high": [6e-2, 6e-3, 6e-4, 6e-5],
+}
+HOSTILE = "<script>alert('x')</script> $\\frac{1}{$ & \"quotes\" 🙂 ∮ الحد"
+
+
+def cell(holds=150, in_scope=150, verdict="supported", low=0.96, high=1.0, **point):
+    tally = {"trials": 150, "in_scope": in_scope, "holds": holds, "violated": in_scope - holds}
+    bounds = {"lower_bound": low, "upper_bound": high}
+    return {"point": point or {"n": 20}, "verdict": verdict, "tally": tally, **bounds}
+
+
+CELLS = [
+    cell(n=20, d=4000, c=0.5),
+    cell(n=50, d=1e12, c=0.5, holds=100, low=0.5, high=0.8, verdict="refuted"),
+    cell(n=50, d=2e4, c=0.5, in_scope=0, holds=0, low=None, high=None, verdict="vacuous"),
+    cell(n=50, d=2e4, c=0.9, holds=140, low=0.85, high=0.97, verdict="inconclusive"),
+    cell(n=50, d=2e5, c=0.9, holds=140, low=0.85, high=0.97, verdict="undecided"),
+]
+PATTERN = [[1, 1, 1, 1], [1, 0, 1, 0], [1, 0, 1, 0], [1, 1, 1, 0]]
+LABELS = [0.5, -0.9, 0.8, -0.6]
+
+DRAWN = {
+    "scaling": lambda: figures.scaling_law(SLOPE, name="f1", label="a law"),
+    "bounds": lambda: figures.probability_bounds(CELLS, 0.95, name="f2", label="bounds"),
+    "raster": lambda: figures.pattern_raster(PATTERN, LABELS, name="f3", label="pattern"),
+}
+SHOWN = {
+    "scaling": ("geometric mean (dimensionless)", "claimed", "fitted", "mean ± spread"),
+    "bounds": ("P(holds | in scope) (dimensionless)", "claimed P ≥ 0.95", "no trial in scope"),
+    "raster": ("step of gradient descent (number of steps)", "y > 0", "y < 0", "from step 1"),
+}
+
+
+@pytest.fixture(params=sorted(DRAWN))
+def drawn(request):
+    return request.param, DRAWN[request.param]()
+
+
+def texts(svg):
+    return [element.text for element in ElementTree.fromstring(svg).iter() if element.text]
+
+
+def test_figures_name_their_axes_with_units(drawn):
+    name, svg = drawn
+    found = " | ".join(texts(svg))
+    missing = [text for text in SHOWN[name] if text not in found]
+    assert not missing, f"{missing} should be in {found}"
+
+
+def test_figures_scale_and_are_told_to_screen_readers(drawn):
+    root = ElementTree.fromstring(drawn[1])
+    assert root.get("role") == "img"
+    assert root.get("aria-label")
+    assert root.get("viewBox", "").startswith(f"0 0 {figures.WIDTH} ")
+    assert root.get("width") is None
+    assert root.get("height") is None
+
+
+def test_figures_bring_nothing_of_their_own_into_a_page(drawn):
+    _, svg = drawn
+    root = ElementTree.fromstring(svg)
+    prefix = root.find(".//*[@id]").get("id").partition("-")[0]
+    assert all(e.get("id", prefix).startswith(prefix) for e in root.iter())
+    references = re.findall(r'(?:href="#|url\(#)([^")]+)', svg)
+    assert set(references) <= {e.get("id") for e in root.iter()}
+    assert not re.search(r"<style|<metadata|<image|font-family|http(?!://www.w3.org/2000/svg)", svg)
+
+
+def test_colours_are_variables_that_a_page_may_set(drawn):
+    bare = re.findall(r"(?<!, )#[0-9a-f]{6}", drawn[1])
+    assert not bare, f"colours {set(bare)} cannot follow light and dark"
+
+
+@pytest.mark.parametrize("name", sorted(DRAWN))
+def test_the_same_input_gives_the_same_bytes_whatever_the_users_settings(name):
+    once = DRAWN[name]()
+    with matplotlib.rc_context({"font.size": 30, "axes.facecolor": "red", "svg.hashsalt": "x"}):
+        assert DRAWN[name]() == once
+
+
+def test_active_and_inactive_differ_in_greyscale():
+    def luminance(colour):
+        red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+        return 0.299 * red + 0.587 * green + 0.114 * blue
+
+    active, inactive = (luminance(figures.COLOURS[name]) for name in ("active", "inactive"))
+    assert inactive - active > 0.5
+
+
+def test_verdicts_differ_in_shape():
+    shapes = [tuple(sorted(style.items())) for style in figures._MARKERS.values()]
+    assert len(set(shapes)) == len(shapes) == 6
+    assert set(figures.SHAPES) == set(figures._MARKERS)
+
+
+@pytest.mark.filterwarnings("error")
+def test_hostile_text_is_text():
+    slope = {**SLOPE, "sweep": HOSTILE, "against": HOSTILE, "quantity": HOSTILE}
+    svg = figures.scaling_law(slope, name="f1", label=HOSTILE)
+    assert "<script" not in svg
+    assert ElementTree.fromstring(svg).get("aria-label") == HOSTILE
+    cells = [cell(name=HOSTILE), cell(name="x" * 5000)]
+    drawn = texts(figures.probability_bounds(cells, 0.9, name="f2", label="x"))
+    assert any("<script>alert('x')</script> $" in text for text in drawn)
+    assert max(map(len, drawn)) < 80
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"slope": None, "low": None, "high": None, "curvature": None},
+        {"band_low": [], "band_high": []},
+        {"band_low": [0.0, 2.3e-308, 2e-4, 2e-5]},
+        {"spread": [0.0, None, 0.1, 0.2]},
+        {"mean": [None, 1e-3, 1e-4, 1e-5]},
+        {"exponent": 0.0, "slope": 0.0, "mean": [0.00356, 0.00355, 0.00356, 0.00355]},
+        {"abscissa": [10.0, 20.0, 40.0, 80.0], "mean": [1e-300, 1e-200, 1e200, 1e300]},
+    ],
+    ids=["no slope", "no band", "band at zero", "no spread", "a gap", "level", "extreme"],
+)
+def test_scaling_laws_draw_what_there_is(changes):
+    svg = figures.scaling_law({**SLOPE, **changes}, name="f", label="x")
+    assert ("fitted" in texts(svg)) == (changes.get("slope", 0) is not None)
+
+
+@pytest.mark.parametrize("abscissa", [(), (1.0,), (1.0, None), (0.0, -1.0, 2.0)])
+def test_scaling_needs_two_points(abscissa):
+    slope = {"abscissa": abscissa, "mean": (1.0,) * 3, "spread": (0.1,) * 3}
+    assert not figures.scaling_is_drawable(slope)
+    assert figures.scaling_is_drawable(SLOPE)
+
+
+def test_the_abscissa_is_named_after_the_coordinate_that_it_equals():
+    slope = {**SLOPE, "abscissa": [point["d"] for point in SLOPE["points"]]}
+    assert "d (dimensionless)" in texts(figures.scaling_law(slope, name="f", label="x"))
+
+
+def test_rasters_sort_by_sign_then_magnitude():
+    assert figures.raster_order([0.5, -0.9, 0.8, -0.6, 0.0]) == [2, 0, 1, 3, 4]
+
+
+def test_large_rasters_stay_small():
+    steps, examples = 400, 300
+    pattern = [[(t * i) % 7 < 3 for i in range(examples)] for t in range(steps)]
+    labels = [(-1) ** i * (1 + i) for i in range(examples)]
+    svg = figures.pattern_raster(pattern, labels, name="f", label="x")
+    assert len(figures.raster_order(labels)) <= figures.MOST_EXAMPLES
+    assert len(svg) < 2_000_000
+
+
+def test_many_cells_leave_the_lowest_bounds():
+    cells = [cell(n=k, low=0.5 + k / 1000) for k in range(100)]
+    shown = figures.cells_shown(cells)
+    assert [rank for rank, _ in shown] == list(range(1, figures.MOST_CELLS + 1))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "—"),
+        (float("nan"), "—"),
+        (float("inf"), "∞"),
+        (0, "0"),
+        (-0.0, "0"),
+        (True, "True"),
+        ("isotropic", "isotropic"),
+        (1e12, "10¹²"),
+        (-1e-10, "−10⁻¹⁰"),
+        (1.5e-7, "1.5×10⁻⁷"),
+        (0.9556123, "0.9556"),
+        (0.001, "0.001"),
+        (-0.18, "−0.18"),
+        (100.0, "100"),
+        (8000, "8000"),
+        (20_000, "20\N{NARROW NO-BREAK SPACE}000"),
+        (20_000.0, "20\N{NARROW NO-BREAK SPACE}000"),
+        (123_456, "123\N{NARROW NO-BREAK SPACE}456"),
+        (1_000_000, "10⁶"),
+        (9.99999e5, "10⁶"),
+        (10**400, "beyond 10³⁰⁸"),
+    ],
+)
+def test_numbers_are_written_as_people_write_them(value, text):
+    assert figures.number(value) == text
+
+
+def test_points_name_sizes_first():
+    point = {"c": 0.5, "d": 1e9, "n": 40, "spectrum": "isotropic"}
+    assert figures.point_text(point) == "n = 40, d = 10⁹, c = 0.5, spectrum = isotropic"
+    assert figures.point_text(point, without=("n", "c", "spectrum")) == "d = 10⁹"

@@ -1,0 +1,47 @@
+"""On one given instance a claim is certified, refuted, out of scope or not to be decided."""
+
+import numpy as np
+import pytest
+
+from tests.verify.engine.toys import (
+    NEVER_MET,
+    OFTEN_MET,
+    UNKNOWN,
+    at_least_zero,
+    below_a_half,
+    never_decided,
+    rate,
+    theorem_of,
+)
+from verify.engine.examine import examine
+from verify.theorem import Probable, Universal
+from verify.verdict import Conclusion
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        (Universal(at_least_zero), Conclusion.CERTIFIED),
+        (Universal(below_a_half), Conclusion.REFUTED),
+        (Universal(below_a_half, given=(NEVER_MET,)), Conclusion.VACUOUS),
+        (Universal(below_a_half, given=(OFTEN_MET,)), Conclusion.VACUOUS),
+        (Universal(at_least_zero, given=(UNKNOWN,)), Conclusion.UNDECIDED),
+        (Universal(below_a_half, given=(UNKNOWN,)), Conclusion.UNDECIDED),
+        (Universal(never_decided), Conclusion.UNDECIDED),
+        (Probable(at_least_zero), Conclusion.CERTIFIED),
+        (Probable(below_a_half), Conclusion.INCONCLUSIVE),
+    ],
+)
+def test_a_claim_on_one_instance_reaches_each_conclusion(claim, expected):
+    _, (found,) = examine(theorem_of(claim), np.array([0.75]))
+    assert found.conclusion is expected
+
+
+def test_assumptions_are_told_once_with_state_and_margin():
+    claims = [
+        Universal(at_least_zero, given=(OFTEN_MET, UNKNOWN)),
+        Universal(below_a_half, given=(OFTEN_MET,)),
+    ]
+    met, _ = examine(theorem_of(*claims, rate()), np.array([0.75]))
+    told = [(each.assumption.id, each.state, each.margin) for each in met]
+    assert told == [("below_a_half", "violated", -0.25), ("never_decided", "unknown", 0.75)]

@@ -1,0 +1,303 @@
+"""Records come back bit by bit, and a store that cannot be trusted says so."""
+
+import csv
+import io
+import json
+import sqlite3
+import warnings
+
+import numpy as np
+import pytest
+
+import verify
+from tests.verify.engine.toys import counting, same_claims, write_theorem
+from verify.engine.check import check
+from verify.engine.evaluate import Record
+from verify.engine.store import SCHEMA_VERSION, Store
+from verify.errors import StoreError
+from verify.loading import load_file
+
+RECORD = Record(
+    ("c.value", "c.scope"),
+    np.array(
+        [[0.1, -0.0, np.nan, np.inf, -np.inf], [1.0, 0.5, 0.0, 5e-324, 1.7976931348623157e308]]
+    ),
+)
+OTHER = Record(RECORD.series, RECORD.data + np.array([[0.0], [1.0]]))
+DESCRIPTION = {"theorem": "t", "point": "n=1", "control": "", "root_seed": 7}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "out" / "records.sqlite"
+
+
+@pytest.fixture
+def store(path):
+    with Store(path) as opened:
+        opened.register("hash", DESCRIPTION)
+        yield opened
+
+
+def test_a_record_comes_back_bit_by_bit(path, store):
+    store.write("hash", 3, RECORD)
+    store.close()
+    with Store(path) as again:
+        found = again.read("hash", 3)
+    assert found.series == RECORD.series
+    assert found.data.tobytes() == RECORD.data.tobytes()
+    assert found.data.dtype == np.float64
+
+
+def test_what_was_not_stored_is_none(store):
+    store.write("hash", 3, RECORD)
+    assert store.read("hash", 2) is None
+    assert store.read("another", 3) is None
+
+
+def test_a_store_is_in_wal_mode_so_that_others_read_while_it_writes(path, store):
+    store.write("hash", 0, RECORD)
+    with sqlite3.connect(path) as reader:
+        assert reader.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        reader.execute("BEGIN")
+        count = "SELECT count(*) FROM blocks"
+        assert reader.execute(count).fetchone() == (1,)
+        store.write("hash", 1, RECORD)
+        assert reader.execute(count).fetchone() == (1,)
+    with sqlite3.connect(path) as reader:
+        assert reader.execute(count).fetchone() == (2,)
+    reader.close()
+
+
+def test_the_same_record_twice_is_no_conflict(store):
+    store.write("hash", 0, RECORD)
+    store.write("hash", 0, Record(RECORD.series, RECORD.data.copy()))
+
+
+@pytest.mark.parametrize(
+    ("other", "named"),
+    [
+        (OTHER, r"\(c.scope\)"),
+        (Record(("c.value",), RECORD.data[:1]), r"\(c.value, c.scope\)"),
+        (Record(RECORD.series, RECORD.data[:, :2]), r"\(c.value, c.scope\)"),
+    ],
+)
+def test_another_record_of_the_same_block_is_a_conflict_that_changes_nothing(store, other, named):
+    store.write("hash", 0, RECORD)
+    message = f"block 0 of configuration hash came out differently .*{named}.*not deterministic"
+    with pytest.raises(StoreError, match=message):
+        store.write("hash", 0, other)
+    assert store.read("hash", 0).differing(RECORD) == ()
+
+
+def test_two_writers_agree_or_conflict(path, store):
+    with Store(path) as second:
+        store.write("hash", 0, RECORD)
+        second.write("hash", 0, RECORD)
+        with pytest.raises(StoreError, match="came out differently"):
+            second.write("hash", 0, OTHER)
+
+
+def test_a_file_that_is_no_database_is_refused_and_kept(path):
+    path.parent.mkdir()
+    path.write_bytes(b"my notes, not yours\n" * 100)
+    with pytest.raises(
+        StoreError, match=r"cannot be used as a record store .*choose another"
+    ):
+        Store(path)
+    assert path.read_bytes() == b"my notes, not yours\n" * 100
+
+
+def test_another_programs_database_is_refused_and_kept(path):
+    path.parent.mkdir()
+    with sqlite3.connect(path) as theirs:
+        theirs.execute("CREATE TABLE bookmarks (url TEXT)")
+    theirs.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="another program's database"):
+        Store(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_store_of_another_schema_version_is_refused_and_kept(path, store):
+    store.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE meta SET value='999' WHERE name='schema_version'")
+        connection.execute("DROP TABLE blocks")
+    connection.close()
+    with pytest.raises(StoreError, match=f"has schema version 999, expected {SCHEMA_VERSION}"):
+        Store(path)
+    with sqlite3.connect(path) as connection:
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type='table'").fetchall()
+    connection.close()
+    assert ("blocks",) not in tables
+
+
+@pytest.mark.parametrize("under", ["/proc/nowhere/records.sqlite", "{tmp}/file/records.sqlite"])
+def test_a_folder_that_cannot_be_written_is_said_to_be_unusable(tmp_path, under):
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="cannot be used as a record store"):
+        Store(under.format(tmp=tmp_path))
+
+
+def test_a_failed_opening_leaves_no_connection_open(path):
+    path.parent.mkdir()
+    path.write_bytes(b"no database at all" * 100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(3):
+            with pytest.raises(StoreError):
+                Store(path)
+    path.unlink()
+    assert list(path.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE blocks SET data = substr(data, 1, 30)",
+        "UPDATE blocks SET data = substr(data, 1, 40)",
+        "UPDATE blocks SET data = data || data",
+        "UPDATE blocks SET data = 'text'",
+        "UPDATE blocks SET trials = 4",
+        "UPDATE blocks SET series = '['",
+        "UPDATE blocks SET series = '3'",
+    ],
+)
+def test_a_damaged_record_is_an_error_to_read_and_to_export(path, store, damage):
+    store.write("hash", 0, RECORD)
+    with sqlite3.connect(path) as connection:
+        connection.execute(damage)
+    connection.close()
+    for use in (lambda: store.read("hash", 0), lambda: store.export(io.StringIO())):
+        with pytest.raises(StoreError, match="block 0 of configuration hash cannot be read"):
+            use()
+
+
+def test_a_closed_store_is_an_error_to_use(store):
+    store.close()
+    with pytest.raises(StoreError, match="cannot be read"):
+        store.read("hash", 0)
+    with pytest.raises(StoreError, match="cannot be written"):
+        store.write("hash", 0, RECORD)
+
+
+def test_an_export_holds_every_number_and_whose_it_is(store):
+    store.register("later", {**DESCRIPTION, "control": "broken"})
+    store.write("later", 0, OTHER)
+    store.write("hash", 10, RECORD)
+    store.write("hash", 2, RECORD)
+    text = io.StringIO()
+    assert store.export(text) == 30
+    text.seek(0)
+    rows = list(csv.DictReader(text))
+    assert list(rows[0]) == [
+        *("configuration", "theorem", "point", "control", "root_seed"),
+        *("block", "trial", "series", "value"),
+    ]
+    assert len(rows) == 30
+    back = {
+        (row["configuration"], int(row["block"]), row["series"], int(row["trial"])): row["value"]
+        for row in rows
+    }
+    for key, record in ((("hash", 2), RECORD), (("hash", 10), RECORD), (("later", 0), OTHER)):
+        for name, values in zip(record.series, record.data, strict=True):
+            found = [float(back[(*key, name, trial)]) for trial in range(5)]
+            assert np.array(found).tobytes() == values.tobytes()
+    assert {row["theorem"] for row in rows} == {"t"}
+    assert {row["root_seed"] for row in rows} == {"7"}
+    assert [row["block"] for row in rows[:20:10]] == ["2", "10"]
+
+
+# What a configuration is
+
+
+def computed(theorem, path, **options):
+    """Check with a store and return how many blocks were computed."""
+    progress, told = counting()
+    with Store(path) as store:
+        check(theorem, store=store, progress=progress, **{"trials": 20, **options})
+    return len(told)
+
+
+def test_the_same_check_again_computes_nothing_and_says_the_same(tmp_path, path):
+    theorem = load_file(write_theorem(tmp_path))
+    assert computed(theorem, path) == 4
+    assert computed(theorem, path) == 0
+    with Store(path) as store:
+        assert same_claims(check(theorem, trials=20, store=store), check(theorem, trials=20))
+
+
+def test_a_larger_check_goes_on_from_the_blocks_of_a_smaller_one(tmp_path, path):
+    theorem = load_file(write_theorem(tmp_path))
+    assert computed(theorem, path, trials=20) == 4
+    assert computed(theorem, path, trials=35) == 4
+    assert computed(theorem, path, trials=15) == 0
+    with Store(path) as store:
+        assert same_claims(check(theorem, trials=35, store=store), check(theorem, trials=35))
+
+
+def test_quick_and_full_share_blocks(tmp_path, path):
+    theorem = load_file(write_theorem(tmp_path))
+    assert computed(theorem, path, trials=None, profile="quick") == 40
+    assert computed(theorem, path, trials=None, profile="full") == 160
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"root_seed": 1},
+        {"cells": [verify.Point(n=3)]},
+        {"claims": ["at_least_zero"]},
+    ],
+)
+def test_another_seed_point_or_selection_has_records_of_its_own(tmp_path, path, change):
+    theorem = load_file(write_theorem(tmp_path))
+    computed(theorem, path)
+    assert computed(theorem, path, **change) > 0
+    assert computed(theorem, path) == 0
+
+
+def test_a_changed_definition_has_records_of_its_own(tmp_path, path):
+    computed(load_file(write_theorem(tmp_path)), path)
+    assert computed(load_file(write_theorem(tmp_path, **{"0.9)": "0.8)"})), path) == 4
+
+
+@pytest.mark.parametrize(
+    "version",
+    ["verify.engine.check.np.__version__", "verify.__version__", "verify.arrays.Backend.version"],
+)
+def test_another_version_of_what_computes_has_records_of_its_own(
+    tmp_path, path, version, monkeypatch
+):
+    theorem = load_file(write_theorem(tmp_path))
+    computed(theorem, path)
+    monkeypatch.setattr(version, "0.0.0")
+    assert computed(theorem, path) == 4
+
+
+def test_another_backend_has_records_of_its_own(tmp_path, path):
+    placed = {"    block=10,": "    block=10, place=lambda problem, on: on.asarray(problem),"}
+    theorem = load_file(write_theorem(tmp_path, **placed))
+    assert computed(theorem, path) == 4
+    assert computed(theorem, path, backend="array-api-strict") == 4
+    with Store(path) as store:
+        strict = check(theorem, trials=20, store=store, backend="array-api-strict")
+    assert same_claims(strict, check(theorem, trials=20))
+
+
+def test_a_description_says_what_a_configuration_is(tmp_path, path):
+    computed(load_file(write_theorem(tmp_path)), path, root_seed=5)
+    with sqlite3.connect(path) as connection:
+        found = [
+            json.loads(d) for (d,) in connection.execute("SELECT description FROM configurations")
+        ]
+    connection.close()
+    assert len(found) == 2
+    for description in found:
+        assert description["theorem"] == "filed"
+        assert description["root_seed"] == 5
+        assert description["numpy"] == np.__version__
+        assert description["backend"] == "numpy"
+        assert description["claims"] == ["at_least_zero", "below_nine_tenths", "always_below"]
