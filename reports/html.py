@@ -233,9 +233,18 @@ def _bound(verdict: Part) -> str:
     if not verdict["in_scope"]:
         return "none: nothing in scope"
     if verdict["verdict"] == "refuted":
-        return f"P ≤ {at_most(verdict['upper_bound'])}"
+        upper = f"P ≤ {at_most(verdict['upper_bound'])}"
+        return upper if verdict["kind"] == "probable" else f"{_violations(verdict)}; {upper}"
     where = "in every cell" if verdict["kind"] == "probable" else "on average"
     return f"P ≥ {at_least(verdict['lower_bound'])} {where}"
+
+
+def _violations(verdict: Part) -> str:
+    """Say where the violations are that refute a claim about every instance."""
+    searched = (verdict["hunted"] or {}).get("violated")
+    if searched and not verdict["violated"]:
+        return f"{number(searched)} found by search"
+    return f"{number(verdict['violated'])} of {number(verdict['in_scope'])} violate it"
 
 
 def _reach(slope: Part) -> float:
@@ -267,12 +276,14 @@ def _counterexample(entry: Part) -> dict[str, Any]:
         "file": entry.get("file") or "",
         "margin": entry.get("margin"),
         "command": entry.get("command") or "",
-        "facts": [(name.replace("_", " "), _fact(value)) for name, value in facts.items()],
+        "facts": [(_fact_name(name), _fact(value)) for name, value in facts.items()],
     }
 
 
 def _fact(value: Any) -> dict[str, Any]:
     """Return a value as a matrix (rows of texts), a list, or a text; long ones cut, visibly."""
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
+        value = value[0]
     if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
         rows = [[_short(entry) for entry in row[:LONGEST_LIST]] for row in value[:LONGEST_LIST]]
         wide = max(len(row) for row in value)
@@ -287,8 +298,14 @@ def _fact(value: Any) -> dict[str, Any]:
     return {"text": _short(value)}
 
 
+def _fact_name(name: str) -> str:
+    """Return a fact's name in words; symbols such as d_2 stay."""
+    return name if re.fullmatch(r"\w_\w{1,3}", name) else name.replace("_", " ")
+
+
 def _short(value: Any) -> str:
-    text = number(value)
+    just_below = isinstance(value, float) and 0.99995 <= value < 1
+    text = "> 0.9999" if just_below else number(value)
     return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
 
 
@@ -390,7 +407,7 @@ def _scaling_caption(slope: Part) -> list[str]:
         f"{len(points)} points of the sweep “{slope.get('sweep', '')}”{held}. Bars: one standard "
         "deviation of the logarithm over trials. "
         + (
-            "Shaded: the claim's band between its bounds, ours or the paper's as marked. "
+            "Shaded: the band coded with the claim; do not take its constants for the paper’s. "
             * has_band
         )
         + "Both lines pass through the centre of the means, since a slope says nothing about "
@@ -434,7 +451,7 @@ def _raster_caption(raster: Part, claim: Part | None) -> list[str]:
     if last > 1:
         dead = sum(not on for on, sign in zip(pattern[-1], positive, strict=True) if sign)
         seen = f"The pattern goes on changing after step 1, last at step {last}" + (
-            f"; at the end {dead} examples of positive label are inactive." if dead else "."
+            f"; of positive label but inactive at the end: {dead}." if dead else "."
         )
     elif [bool(on) for on in pattern[-1]] == positive:
         seen = "From step 1 on the active examples are those of positive label; nothing changes."
@@ -444,20 +461,18 @@ def _raster_caption(raster: Part, claim: Part | None) -> list[str]:
     if which is None:
         name = claim["claim"] if claim else raster["kind"]
         which = f"The worst draw of {name}"
-    facts = raster.get("caption_facts") or {}
-    told = [point_text(raster.get("point") or {})]
-    told += [
-        f"{name.replace('_', ' ')} = {number(value)}"
-        for name, value in facts.items()
-        if isinstance(value, int | float | str) and name not in (raster.get("point") or {})
+    point = raster.get("point") or {}
+    facts = [
+        f"{_fact_name(name)} {_short(value)}"
+        for name, value in (raster.get("caption_facts") or {}).items()
+        if isinstance(value, int | float | str) and value not in point.values()
     ]
+    told = f" Computed for it, by formulas of ours: {', '.join(facts)}." if facts else ""
     steps = len(pattern) - 1
     shown = f" The first {figures.MOST_STEPS} of {steps} steps are shown."
     drawn = (
-        f"{which}: {'; '.join(part for part in told if part) or 'no facts stated'}. Rows are "
-        "examples, columns steps; dark is active, that is, predicted positive."
-        + shown
-        * (steps > figures.MOST_STEPS)
+        f"{which}{': ' * bool(point)}{point_text(point)}. Rows are examples, columns steps; dark "
+        f"is active, that is, predicted positive.{told}" + shown * (steps > figures.MOST_STEPS)
     )
     return [seen, drawn]
 

@@ -202,7 +202,7 @@ def certified_from_step_one(trial: Trial) -> Margin:
     label, and the row-sum bound on all later movement lets no prediction cross zero."""
     problem = trial.problem
     state = gradient_step(problem, start(problem))
-    wrong = to_numpy((state.pattern[:, 0, :] != problem.positives).any(axis=-1))
+    wrong = (to_numpy(state.pattern)[:, 0, :] != to_numpy(problem.positives)).any(axis=-1)
     slack = to_numpy(certify_by_rows(problem, state).slack) / label_scale(problem)
     return Margin(0.0, np.where(wrong, -1.0, np.maximum(slack, -1.0)))
 

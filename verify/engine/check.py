@@ -115,7 +115,9 @@ def _require_traceable(
                 "told from those of another definition; run it with store=None, or save it and "
                 "use verify.load_file(path)"
             )
-    elif (executor or store) is not None and load_origin(theorem.origin) != theorem:
+    elif executor is None and store is None:
+        return
+    elif load_origin(theorem.origin) != theorem:
         raise InputError(
             f"theorem {theorem.address!r} is not (or no more) the one in its file, which workers "
             "would run and the store knows it by; load it again, or run it with executor=None "

@@ -76,14 +76,14 @@ def schur_gap(problem: Problem, best: MinimumNorm) -> Array:
 def leading_order(problem: Problem, trace: Array) -> Array:
     """Return ‖c|y₋| − (1−c)β⁰₋‖₂/√τ, (B,): the gap as n/d → 0 (theory §6), c = ητ.
 
-    trace: (B,), τ.
+    S− is all but S+: a label of zero counts.   trace: (B,), τ.
     """
     xp = array_namespace(problem.gram)
-    negative = problem.labels < 0
     c = (problem.step_size * trace)[:, None]
     start_predictions = problem.starting_predictions[:, 0, :]
     terms = c * xp.abs(problem.labels) - (1 - c) * start_predictions
-    return xp.linalg.vector_norm(xp.where(negative, terms, 0 * terms), axis=-1) / xp.sqrt(trace)
+    terms = xp.where(problem.positives, 0 * terms, terms)
+    return xp.linalg.vector_norm(terms, axis=-1) / xp.sqrt(trace)
 
 
 def deductive_bounds(problem: Problem, trace: Array) -> tuple[Array, Array]:

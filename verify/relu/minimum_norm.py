@@ -25,8 +25,9 @@ from verify.tolerances import KKT, REGULAR_ABOVE
 _PATIENCE = 3
 """Block exchanges allowed without progress before exchanges go one at a time."""
 
-_EXCHANGES_PER_EXAMPLE = 10
-"""Exchanges, per example, after which rounding must be cycling: `certified` then says no."""
+_EXCHANGES, _EXCHANGES_PER_EXAMPLE = 1_000, 10
+"""Exchanges after which pivoting gives up, because one at a time can take exponentially many
+(seen only at condition numbers above 1e7): `certified` then says no."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +151,7 @@ def _pivot(gram: Array, labels: Array, positives: Array) -> Array:
     fewest = np.full(batch, n + 1)
     patience = np.full(batch, _PATIENCE)
     open_ = np.flatnonzero((~host_positives).any(axis=-1) & host_positives.any(axis=-1))
-    for _ in range(20 + _EXCHANGES_PER_EXAMPLE * n):
+    for _ in range(_EXCHANGES + _EXCHANGES_PER_EXAMPLE * n):
         if not open_.size:
             break
         index = xp.asarray(open_, device=gram.device)

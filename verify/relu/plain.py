@@ -15,6 +15,10 @@ from verify.arrays import Array, array_namespace, to_numpy
 from verify.relu.problem import Problem
 
 
+_HELD = 1e100
+"""Size of the residual at which a run that diverges stays put, before it overflows."""
+
+
 @dataclass(frozen=True, eq=False)
 class PlainRun:
     """B plain runs.
@@ -23,7 +27,7 @@ class PlainRun:
         gained since the start.
     change_after_first_step: (B, m, n).
     settled: (B,), whether the covered residual fell below the tolerance; if not, the last
-        state is not a limit.
+        state is not a limit (a run that diverges is held before it overflows).
     steps: (B,).   last_flip: (B,), the last step that changed the pattern, 0 if none.
     contraction: (B,), the largest ratio of the covered residual's norm, one step to the next,
         from step one on; −inf when there was no step to compare.
@@ -53,6 +57,7 @@ def descend_plainly(problem: Problem, max_steps: int = 2_000, tolerance: float =
     steps = np.zeros(problem.batch, dtype=np.int64)
     contraction = np.full(problem.batch, -np.inf)
     settled = np.zeros(problem.batch, dtype=bool)
+    ended = settled
     before, norm = None, np.zeros(problem.batch)
     for step in range(max_steps + 1):
         predictions = problem.starting_predictions + change @ gram
@@ -62,18 +67,19 @@ def descend_plainly(problem: Problem, max_steps: int = 2_000, tolerance: float =
         size = to_numpy(xp.linalg.vector_norm(residual, axis=-1))
         if before is not None:
             flipped = to_numpy(xp.any(before != active, axis=(1, 2)))
-            last_flip = np.where(flipped & ~settled, step, last_flip)
+            last_flip = np.where(flipped & ~ended, step, last_flip)
         if step >= 2:
             # Below this size the ratio is that of rounding errors.
-            visible = ~settled & (norm > 1e-9 * scale)
+            visible = ~ended & (norm > 1e-9 * scale)
             ratio = size / np.where(visible, norm, 1.0)
             contraction = np.where(visible, np.maximum(contraction, ratio), contraction)
-        steps = np.where(settled, steps, step)
+        steps = np.where(ended, steps, step)
         settled = settled | ((size <= tolerance * scale) & (step >= 1))
-        if settled.all() or step == max_steps or not np.isfinite(size).all():
+        ended = settled | (size > _HELD)
+        if ended.all() or step == max_steps:
             break
         before, norm = active, size
-        mobile = xp.asarray(~settled, device=gram.device)[:, None, None]
+        mobile = xp.asarray(~ended, device=gram.device)[:, None, None]
         gradient = xp.where(active, signs * residual[:, None, :], 0 * predictions)
         change = change - xp.where(mobile, problem.step_size[:, None, None] * gradient, 0 * change)
         if step == 0:

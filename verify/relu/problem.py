@@ -258,6 +258,11 @@ def _checked(
         if perpendicular_gram is None
         else _batched(_like(perpendicular_gram, gram, xp), 2, "perpendicular_gram", "(m, m)", xp)
     )
+    if tuple(perpendicular.shape[-2:]) != (m, m):
+        raise InputError(
+            f"perpendicular_gram has shape {tuple(perpendicular.shape)}, expected (B, m, m) "
+            f"with m={m}: inner products of the parts of the start outside the span of the data"
+        )
     named = {
         "gram": gram,
         "labels": labels,

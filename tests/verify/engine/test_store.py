@@ -101,9 +101,7 @@ def test_two_writers_agree_or_conflict(path, store):
 def test_a_file_that_is_no_database_is_refused_and_kept(path):
     path.parent.mkdir()
     path.write_bytes(b"my notes, not yours\n" * 100)
-    with pytest.raises(
-        StoreError, match=r"cannot be used as a record store .*choose another"
-    ):
+    with pytest.raises(StoreError, match=r"cannot be used as a record store .*choose another"):
         Store(path)
     assert path.read_bytes() == b"my notes, not yours\n" * 100
 
