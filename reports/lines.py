@@ -8,6 +8,7 @@ from verify.counterexample import Counterexample, Replayed
 from verify.engine.plan import PROFILES, trials_of
 from verify.statistics import ErrorBudget
 from verify.theorem import Claim, Probable, Rate, Theorem, points_of
+from verify.verdict import at_least, at_most
 
 
 def verdict_line(verdict: dict[str, Any]) -> str:
@@ -24,9 +25,9 @@ def verdict_line(verdict: dict[str, Any]) -> str:
         )
         counts, bound = f"{verdict['in_scope']}/{verdict['trials']}", f"slopes {'; '.join(slopes)}"
     elif verdict["verdict"] == "refuted":
-        bound = f"P ≤ {verdict['upper_bound']:.4f}"
+        bound = at_most(verdict["upper_bound"])
     else:
-        bound = f"P ≥ {verdict['lower_bound']:.4f}"
+        bound = at_least(verdict["lower_bound"])
     margin = verdict["worst_margin"]
     worst = "none in scope" if margin is None else f"worst margin {margin:.3g}"
     flag = "" if verdict["as_expected"] else "  <- not as expected"
@@ -48,6 +49,7 @@ def theorem_explanation(theorem: Theorem) -> str:
             theorem.title,
             "",
             *([theorem.statement, ""] if theorem.statement else []),
+            *([f"Method   {theorem.method}"] if theorem.method else []),
             f"Source   {theorem.citation}",
             f"Status   [{theorem.status.value}] {theorem.status.meaning}",
             "",
@@ -89,7 +91,7 @@ def _how_tested(theorem: Theorem, claim: Claim, hunted: bool) -> list[str]:
             f"point; supported if every slope's whole interval is within ±{claim.tolerance:g}:"
         ]
         return lines + [
-            f"  - {sweep.name}: slope {sweep.exponent:g} against {_what(sweep.against)}"
+            f"  - {sweep.name}: slope {sweep.exponent:g} against {sweep.abscissa}"
             for sweep in claim.sweeps
         ]
     rule = (
@@ -109,10 +111,6 @@ def _how_tested(theorem: Theorem, claim: Claim, hunted: bool) -> list[str]:
         if theorem.explicit is not None:
             lines.append("  - and over small explicit problems of integers")
     return lines
-
-
-def _what(function: Any) -> str:
-    return " ".join((function.__doc__ or function.__name__).split()).rstrip(".")
 
 
 def replay_lines(example: Counterexample, replayed: Replayed) -> str:

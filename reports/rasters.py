@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,32 +21,32 @@ SHORT, LONG = 12, 240
 """Steps shown of a typical problem, and at most of a control that goes on flipping."""
 
 
-def rasters(result: Result, seed: int) -> list[dict[str, Any]]:
-    """Return the patterns of a typical problem, and of the control that flips latest.
+def rasters(results: Sequence[Result], seed: int) -> list[dict[str, Any]]:
+    """Return, for each law of problems, the patterns of a typical problem, and for each theorem
+    those of the control that flips latest.
 
-    Empty for theorems whose problems are not of one ReLU neuron.
+    Theorems whose problems are not of one ReLU neuron have none.
     """
-    theorem = result.theorem
-    if not theorem.cells:
-        return []
-    shown = [_raster(result, "typical", theorem.cells[0], 0, 0, seed, SHORT)]
-    controls = [
-        verdict
-        for verdict in result.verdicts
-        if verdict.expected is Conclusion.REFUTED
-        and verdict.instance is not None
-        and not verdict.instance.control
-    ]
-    for verdict in controls:
-        instance = verdict.instance
-        if instance is not None:
-            point = Point(**instance.point)
-            shown.append(
-                _raster(result, verdict.claim, point, instance.block, instance.trial, seed, LONG)
-            )
-    found = [raster for raster in shown if raster is not None]
-    latest = sorted(found[1:], key=lambda raster: -raster["last_flip"])[:1]
-    return [*found[:1], *(raster for raster in latest if raster["last_flip"] > 1)]
+    shown, laws = [], set()
+    for result in results:
+        if result.theorem.cells and result.theorem.draw not in laws:
+            laws.add(result.theorem.draw)
+            shown.append(_raster(result, "typical", result.theorem.cells[0], 0, 0, seed, SHORT))
+        flipping = [raster for raster in _of_controls(result, seed) if raster["last_flip"] > 1]
+        shown += sorted(flipping, key=lambda raster: -raster["last_flip"])[:1]
+    return [raster for raster in shown if raster is not None]
+
+
+def _of_controls(result: Result, seed: int) -> list[dict[str, Any]]:
+    """Return the patterns of the worst instance of every control that runs the true solver."""
+    found = []
+    for verdict in result.verdicts:
+        where = verdict.instance
+        if where is None or where.control or verdict.expected is not Conclusion.REFUTED:
+            continue
+        point = Point(**where.point)
+        found.append(_raster(result, verdict.claim, point, where.block, where.trial, seed, LONG))
+    return [raster for raster in found if raster is not None]
 
 
 def _raster(

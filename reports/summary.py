@@ -45,7 +45,7 @@ def summarise(
         "versions": versions(),
         "theorems": [_theorem(result.theorem) for result in results],
         "verdicts": [_verdict(result, verdict) for result, verdict in verdicts],
-        "rasters": [raster for result in results for raster in rasters(result, settings.seed)],
+        "rasters": rasters(results, settings.seed),
     }
 
 
@@ -99,6 +99,7 @@ def _theorem(theorem: Theorem) -> dict[str, Any]:
         "title": theorem.title,
         "citation": theorem.citation,
         "statement": theorem.statement,
+        "method": theorem.method,
         "status": theorem.status.value,
         "status_meaning": theorem.status.meaning,
         "axes": [jsonable(asdict(axis)) for axis in theorem.axes],

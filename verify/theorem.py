@@ -394,6 +394,11 @@ class Sweep:
     against: Quantity
     exponent: float
 
+    @property
+    def abscissa(self) -> str:
+        """What `against` is, for axis labels: the first sentence of its docstring, or its name."""
+        return statement_of(self.against).rstrip(".") or self.against.__name__
+
     def __post_init__(self) -> None:
         if len(set(self.points)) < max(3, len(self.points)):
             raise TheoremError(
@@ -410,11 +415,13 @@ class Rate(Claim):
     confidence interval of every slope lies within the tolerance.
     band: lower and upper bound that figures draw behind the quantity, functions of the trial; a
     slope says nothing about constants, so the bounds need claims of their own.
+    quantity: what the function returns, for axis labels.
     """
 
     sweeps: tuple[Sweep, ...] = field(default=(), kw_only=True)
     tolerance: float = field(default=0.01, kw_only=True)
     band: tuple[Quantity, Quantity] | None = field(default=None, kw_only=True)
+    quantity: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         if not self.sweeps:
@@ -530,6 +537,7 @@ class Theorem:
     references: comparators (problem, run) -> anything, computed on demand.
     cells: the points where claims are sampled unless they name their own.
     place(problem, backend): the same problem on another array backend, if there is one.
+    method: how the evidence is gathered, where a reader should know.
     describe(problem, index): JSON-able facts that help a person to read instance number index.
     block: trials that share one random stream, and one batch; always drawn whole.
     origin: where workers find it, "module:package.name" or "file:/path.py" with the path as given
@@ -552,6 +560,7 @@ class Theorem:
     place: Callable[[Any, Backend], Any] | None = None
     describe: Callable[[Any, int], Mapping[str, Any]] | None = None
     statement: str = ""
+    method: str = ""
     block: int = 50
     origin: str | None = None
     source: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -114,6 +115,16 @@ class Tally:
         return binomial_upper_bound(self.holds + self.undecided, self.in_scope, error)
 
 
+def at_least(bound: float) -> str:
+    """Spell a lower bound on a probability, rounded down, so that what is printed is true."""
+    return f"P ≥ {math.floor(bound * 1e4) / 1e4:.4f}"
+
+
+def at_most(bound: float) -> str:
+    """Spell an upper bound on a probability, rounded up."""
+    return f"P ≤ {math.ceil(bound * 1e4) / 1e4:.4f}"
+
+
 def conclude_universal(tally: Tally) -> Conclusion:
     """Judge a claim about every instance in scope: one violation refutes, all must be decided."""
     if tally.violated:
@@ -182,11 +193,14 @@ class CellVerdict:
 class SlopeVerdict:
     """The verdict along one sweep: slope with interval, claimed exponent, and the cell means.
 
+    against, quantity: what abscissa and ordinate are.
     Per point of the sweep: coordinates, abscissa, geometric mean of the quantity, standard
     deviation of its logarithm, and the geometric means of the claim's band where it has one.
     """
 
     sweep: str
+    against: str
+    quantity: str
     verdict: Conclusion
     exponent: float
     tolerance: float
@@ -246,6 +260,7 @@ class Verdict:
     hunted: Hunted | None = None
     probability: float | None = None
     given: tuple[str, ...] = ()
+    rests_on: tuple[str, ...] = ()
     because: str = ""
 
     @property

@@ -194,6 +194,12 @@ theorem = Theorem(
         "positive label and never change; (ii) gradient descent converges, interpolates them "
         "exactly and predicts 0 on the others; (iii) inactive duals are frozen."
     ),
+    method=(
+        "Runs go to their limit by a certificate that the pattern can never change again [D], and "
+        "one solve. No claim rests on that jump alone: on every trial the universal claims are "
+        "also judged on plain gradient descent, which shares no code with it, and residuals are "
+        "recomputed from Gram matrix, labels and duals."
+    ),
     axes=setting.AXES,
     cells=WIDE,
     draw=setting.draw,

@@ -20,6 +20,8 @@ from verify.verdict import (
     Instance,
     Tally,
     Verdict,
+    at_least,
+    at_most,
     conclude_probable,
     conclude_universal,
     decided,
@@ -53,6 +55,7 @@ def conclude(
         status=claim.status.value,
         expected=Conclusion.SUPPORTED if control is None else Conclusion.REFUTED,
         given=tuple(assumption.id for assumption in claim.given),
+        rests_on=claim.rests_on,
         because=control.because if control is not None else "",
         probability=claim.probability if isinstance(claim, Probable) else None,
         **found,
@@ -125,10 +128,10 @@ def _explain(claim: Claim, verdict: Conclusion, tally: Tally, bounds: tuple[floa
     if isinstance(claim, Probable):
         claimed = f"P ≥ {claim.probability:g} claimed"
         if verdict is Conclusion.REFUTED:
-            return f"{counts}; {claimed}, P ≤ {bounds[1]:.4f} in the worst cell"
-        return f"{counts}; {claimed}, P ≥ {bounds[0]:.4f} in every cell"
+            return f"{counts}; {claimed}, {at_most(bounds[1])} in the worst cell"
+        return f"{counts}; {claimed}, {at_least(bounds[0])} in every cell"
     if verdict is Conclusion.REFUTED:
         return f"{tally.violated} of {tally.in_scope} in scope violate it ({tally.trials} trials)"
     if verdict is Conclusion.UNDECIDED:
         return counts
-    return f"{counts}; P ≥ {bounds[0]:.4f} on average"
+    return f"{counts}; {at_least(bounds[0])} on average"

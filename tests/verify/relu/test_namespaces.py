@@ -112,7 +112,7 @@ def test_certificates_are_the_same_on_every_backend(make, certify, other):
         expected, found = certify(problem, state), certify(moved, state_there)
         assert_on(found.frozen, moved, "frozen")
         assert_same(found.frozen, expected.frozen, f"frozen at step {step}")
-        assert_same(found.slack, expected.slack, f"slack at step {step}", 1e-10)
+        assert_same(found.slack, expected.slack, f"slack at step {step}")
 
 
 @pytest.mark.parametrize("make", [one_neuron, three_neurons])
@@ -125,17 +125,19 @@ def test_plain_descent_is_the_same_on_every_backend(make, other):
         assert_on(getattr(found, name), moved, name)
     sure = expected.settled
     for name in ("settled", "steps", "last_flip", "change", "predictions"):
-        assert_same(getattr(found, name)[sure], getattr(expected, name)[sure], name, 1e-11)
+        there = to_numpy(getattr(found, name))
+        assert_same(there[sure], getattr(expected, name)[sure], name)
 
 
 def test_minimum_norm_and_gaps_are_the_same_on_every_backend(other):
     problem = one_neuron()
     moved = problem.to(other)
     expected, found = minimum_norm(problem), minimum_norm(moved)
-    for name in ("duals", "norm", "tight", "kkt"):
+    for name in ("duals", "norm", "tight"):
         assert_on(getattr(found, name), moved, name)
         assert_same(getattr(found, name), getattr(expected, name), name)
     assert found.certified.all()
+    assert to_numpy(found.kkt).max() <= 1e-13
 
     trace = np.full(problem.batch, 60.0)
     values = {
