@@ -6,6 +6,7 @@ statistical happens on the host, in numpy, and is moved with `Backend.asarray`.
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,7 +74,8 @@ class Backend:
     @property
     def version(self) -> str:
         """The array library's version."""
-        return str(getattr(self.namespace, "__version__", "unknown"))
+        library = self.name.partition(":")[0].replace("-", "_")
+        return str(importlib.import_module(library).__version__)
 
 
 def backend(name: str = "numpy") -> Backend:
@@ -85,6 +87,11 @@ def backend(name: str = "numpy") -> Backend:
     library, _, device = name.partition(":")
     if library not in BACKENDS:
         raise UnknownName(f"backend={name!r} is unknown: use one of {', '.join(BACKENDS)}")
+    if device and library in ("numpy", "cupy"):
+        raise BackendUnavailable(
+            f"backend={name!r} has no device to choose: use {library!r} "
+            "(the environment variable CUDA_VISIBLE_DEVICES chooses a GPU)"
+        )
     try:
         found = _open(library, device, name)
         found.asarray(np.zeros(1))

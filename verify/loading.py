@@ -152,9 +152,11 @@ def _importable(folder: Path) -> Iterator[None]:
         yield
     finally:
         sys.path.remove(str(folder))
-        for name in set(sys.modules) - before:
-            top = name.partition(".")[0]
-            if top not in before and _lies_in(folder, sys.modules.get(top)):
+        new = set(sys.modules) - before
+        tops = {name.partition(".")[0] for name in new} - before
+        own = {top for top in tops if _lies_in(folder, sys.modules.get(top))}
+        for name in new:
+            if name.partition(".")[0] in own:
                 del sys.modules[name]
 
 

@@ -5,6 +5,7 @@ import matplotlib
 import pytest
 
 from reports import figures
+from reports.svg import COLOURS, WIDTH
 
 SLOPE = {
     "sweep": "d at n=20",
@@ -73,7 +74,7 @@ def test_figures_scale_and_are_told_to_screen_readers(drawn):
     root = ElementTree.fromstring(drawn[1])
     assert root.get("role") == "img"
     assert root.get("aria-label")
-    assert root.get("viewBox", "").startswith(f"0 0 {figures.WIDTH} ")
+    assert root.get("viewBox", "").startswith(f"0 0 {WIDTH} ")
     assert root.get("width") is None
     assert root.get("height") is None
 
@@ -105,14 +106,14 @@ def test_active_and_inactive_differ_in_greyscale():
         red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
         return 0.299 * red + 0.587 * green + 0.114 * blue
 
-    active, inactive = (luminance(figures.COLOURS[name]) for name in ("active", "inactive"))
+    active, inactive = (luminance(COLOURS[name]) for name in ("active", "inactive"))
     assert inactive - active > 0.5
 
 
 def test_verdicts_differ_in_shape():
-    shapes = [tuple(sorted(style.items())) for style in figures._MARKERS.values()]
+    shapes = [tuple(sorted(style.items())) for style in figures.MARKERS.values()]
     assert len(set(shapes)) == len(shapes) == 6
-    assert set(figures.SHAPES) == set(figures._MARKERS)
+    assert set(figures.SHAPES) == set(figures.MARKERS)
 
 
 @pytest.mark.filterwarnings("error")
@@ -157,6 +158,21 @@ def test_the_abscissa_is_named_after_the_coordinate_that_it_equals():
     assert "d (dimensionless)" in texts(figures.scaling_law(slope, name="f", label="x"))
 
 
+def test_axes_carry_the_names_that_a_report_gives_them():
+    slope = {**SLOPE, "against": "n/‖λ‖₁", "quantity": "gap ‖w_∞ − w⋆‖₂"}
+    found = texts(figures.scaling_law(slope, name="f", label="x"))
+    assert "n/‖λ‖₁ (dimensionless)" in found
+    assert "gap ‖w_∞ − w⋆‖₂, geometric mean (dimensionless)" in found
+
+
+@pytest.mark.parametrize("quantity", ["relative gap ‖w_∞ − w⋆‖₂/‖w⋆‖₂", "long " * 99])
+def test_a_long_name_never_cuts_off_the_unit(quantity):
+    slope = {**SLOPE, "against": quantity, "quantity": quantity}
+    found = [text for text in texts(figures.scaling_law(slope, name="f", label="x")) if text]
+    assert [text for text in found if text.startswith(quantity[:31])]
+    assert all(text.endswith("(dimensionless)") for text in found if text.startswith(quantity[:9]))
+
+
 def test_rasters_sort_by_sign_then_magnitude():
     assert figures.raster_order([0.5, -0.9, 0.8, -0.6, 0.0]) == [2, 0, 1, 3, 4]
 
@@ -174,39 +190,3 @@ def test_many_cells_leave_the_lowest_bounds():
     cells = [cell(n=k, low=0.5 + k / 1000) for k in range(100)]
     shown = figures.cells_shown(cells)
     assert [rank for rank, _ in shown] == list(range(1, figures.MOST_CELLS + 1))
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, "—"),
-        (float("nan"), "—"),
-        (float("inf"), "∞"),
-        (0, "0"),
-        (-0.0, "0"),
-        (True, "True"),
-        ("isotropic", "isotropic"),
-        (1e12, "10¹²"),
-        (-1e-10, "−10⁻¹⁰"),
-        (1.5e-7, "1.5×10⁻⁷"),
-        (0.9556123, "0.9556"),
-        (0.001, "0.001"),
-        (-0.18, "−0.18"),
-        (100.0, "100"),
-        (8000, "8000"),
-        (20_000, "20\N{NARROW NO-BREAK SPACE}000"),
-        (20_000.0, "20\N{NARROW NO-BREAK SPACE}000"),
-        (123_456, "123\N{NARROW NO-BREAK SPACE}456"),
-        (1_000_000, "10⁶"),
-        (9.99999e5, "10⁶"),
-        (10**400, "beyond 10³⁰⁸"),
-    ],
-)
-def test_numbers_are_written_as_people_write_them(value, text):
-    assert figures.number(value) == text
-
-
-def test_points_name_sizes_first():
-    point = {"c": 0.5, "d": 1e9, "n": 40, "spectrum": "isotropic"}
-    assert figures.point_text(point) == "n = 40, d = 10⁹, c = 0.5, spectrum = isotropic"
-    assert figures.point_text(point, without=("n", "c", "spectrum")) == "d = 10⁹"

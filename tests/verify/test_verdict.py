@@ -21,6 +21,8 @@ from verify.verdict import (
     Tally,
     Verdict,
     Verdicts,
+    at_least,
+    at_most,
     conclude_probable,
     conclude_slope,
     conclude_universal,
@@ -239,6 +241,13 @@ def test_an_adversary_who_leaves_trials_undecided_gains_no_error():
     allowed = checks * error + 5 * math.sqrt(checks * error)
     assert refuted <= allowed
     assert supported <= allowed
+
+
+@given(st.floats(0, 1))
+@quickly
+def test_a_bound_that_is_printed_is_true(bound):
+    assert float(at_least(bound).removeprefix("P ≥ ")) <= bound
+    assert float(at_most(bound).removeprefix("P ≤ ")) >= bound
 
 
 # Slopes

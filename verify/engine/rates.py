@@ -113,6 +113,8 @@ def _judge(claim: Rate, sweep: Sweep, seen: Sequence[_Seen], error: float) -> Sl
     logs = [np.log(cell.quantity[cell.measured]) for cell in seen]
     return SlopeVerdict(
         sweep=sweep.name,
+        against=sweep.abscissa,
+        quantity=claim.quantity or claim.id,
         verdict=_conclusion(claim, sweep, seen, fit, error),
         exponent=sweep.exponent,
         tolerance=claim.tolerance,

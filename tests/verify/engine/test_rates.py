@@ -141,6 +141,7 @@ def test_the_error_is_shared_by_the_sweeps():
 
 def test_a_slope_comes_with_the_means_that_it_is_fitted_to():
     slope = found(rate(band=(n_of, lambda trial: 2 * n_of(trial)))).slopes[0]
+    assert (slope.against, slope.quantity) == ("n", "rising")
     assert slope.abscissa == pytest.approx((1, 2, 4, 8))
     assert slope.mean == pytest.approx((1, 2, 4, 8), rel=0.01)
     assert slope.band_low == pytest.approx((1, 2, 4, 8))

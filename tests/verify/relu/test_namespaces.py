@@ -217,7 +217,12 @@ def test_a_singular_gram_matrix_is_refused_on_every_backend(other):
 # The batch does not matter
 
 
-@pytest.mark.parametrize("make", [one_neuron, three_neurons])
+def certified_by_both():
+    """Problems of which some are certified by length at the step when energy is tried, 8."""
+    return problem_of(draw(np.random.default_rng(0), 40, 10, 60, relative_step=(0.4, 0.4)))
+
+
+@pytest.mark.parametrize("make", [one_neuron, three_neurons, certified_by_both])
 def test_a_problem_runs_alone_as_it_does_in_its_batch(make):
     problem = make()
     whole = descend(problem, max_steps=512)

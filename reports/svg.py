@@ -1,0 +1,245 @@
+"""From a matplotlib figure to SVG for use inside HTML.
+
+The string has no size (its viewBox scales), text as text in the page's font, ids that begin with
+`name`, `label` as its accessible name, and colours as CSS variables (`--fig-ink`, …) with defaults
+for light paper. The same figure gives the same bytes, whatever the user's settings. What figures
+have in common is here too: palette, styles, axes in pixels, ticks and legends.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from reports.typography import number, shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = {
+    "ink": "#1c1f24",
+    "soft": "#626a75",
+    "grid": "#e3e1db",
+    "data": "#1f4f7a",
+    "band": "#d3deea",
+    "claim": "#a8471c",
+    "active": "#1d4c78",
+    "inactive": "#e4e2db",
+    "fit": "#8fb0d0",
+    "card": "#fdfdfc",
+}
+"""Colours by CSS variable: --fig-ink and so on."""
+
+WIDTH = 400
+"""Width of a viewBox: the size in pixels at which text is 11 pixels high."""
+
+LONGEST_HEADING = 62
+"""Characters that fit into the width."""
+
+_STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "relu-verify",
+    "text.parse_math": False,
+    "font.size": 11.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.8,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.linewidth": 0.7,
+    "grid.color": COLOURS["grid"],
+    "axes.edgecolor": COLOURS["soft"],
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "text.color": COLOURS["ink"],
+    "axes.labelcolor": COLOURS["ink"],
+    "xtick.color": COLOURS["soft"],
+    "ytick.color": COLOURS["soft"],
+    "xtick.labelcolor": COLOURS["ink"],
+    "ytick.labelcolor": COLOURS["ink"],
+}
+DOTS, _DASHES = (0, (1, 1.6)), (0, (5, 3))
+CLAIMED = {"color": COLOURS["claim"], "linewidth": 1.5, "linestyle": _DASHES}
+FITTED = {"color": COLOURS["fit"], "linewidth": 3.0, "solid_capstyle": "butt"}
+MEANS = {
+    "fmt": "o",
+    "markersize": 4.2,
+    "color": COLOURS["ink"],
+    "elinewidth": 1.1,
+    "capsize": 2.2,
+    "zorder": 3,
+}
+"""How lines and marks of the same meaning look in every figure."""
+
+
+# A figure: where it begins, and what leaves this module.
+
+
+@contextmanager
+def drawing(height: float) -> Iterator[Figure]:
+    """Give an empty figure of WIDTH × height pixels, in this module's style inside the block."""
+    import matplotlib.style
+    from matplotlib.figure import Figure
+
+    with matplotlib.style.context(["default", _STYLE], after_reset=True):
+        yield Figure(figsize=(WIDTH / 72, height / 72))
+
+
+def for_page(figure: Figure, name: str, label: str) -> str:
+    """Return a figure as SVG for a page."""
+    written = io.StringIO()
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        figure.savefig(written, format="svg", metadata=nothing)
+    return _for_html(written.getvalue(), name, label)
+
+
+_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+_DECIMALS = re.compile(r"(\.\d\d)\d+")
+_PALETTE = {colour: f"var(--fig-{name}, {colour})" for name, colour in COLOURS.items()}
+
+
+def _for_html(svg: str, name: str, label: str) -> str:
+    """Return matplotlib's SVG without what a page has to decide: size, fonts, global styles."""
+    root = ElementTree.fromstring(svg)
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag.rpartition("}")[2] in ("metadata", "style"):
+                parent.remove(child)
+    used = set()
+    for element in root.iter():
+        for key, value in element.attrib.items():
+            used.update(_REFERENCE.findall(value))
+            if key.endswith("href"):
+                used.add(value.removeprefix("#"))
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        element.attrib = {
+            key.rpartition("}")[2]: _attribute(key.rpartition("}")[2], value, name)
+            for key, value in element.attrib.items()
+            if not (key == "id" and value not in used)
+        }
+        element.tail = None
+        if element.tag != "text":
+            element.text = None
+        if element.get("transform", "").startswith(("rotate(-0 ", "rotate(0 ")):
+            del element.attrib["transform"]
+    box = root.get("viewBox", "")
+    root.attrib = {
+        "xmlns": "http://www.w3.org/2000/svg",
+        "viewBox": box,
+        "role": "img",
+        "aria-label": label,
+        "stroke-linejoin": "round",
+    }
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _attribute(key: str, value: str, name: str) -> str:
+    if key == "id":
+        return f"{name}-{value}"
+    if key == "href":
+        return f"#{name}-{value.removeprefix('#')}"
+    if key == "style":
+        kept = [part for part in value.split("; ") if not part.startswith("font-family")]
+        value = "; ".join(kept)
+        for colour, variable in _PALETTE.items():
+            value = value.replace(colour, variable)
+    if key in ("d", "x", "y", "transform"):
+        value = _DECIMALS.sub(r"\1", value.replace("\n", ""))
+    return _REFERENCE.sub(rf"url(#{name}-\1)", value)
+
+
+# Parts that figures share.
+
+
+def axes_at(figure: Figure, box: tuple[float, float, float, float], height: float) -> Axes:
+    """Add axes at (left, top, width, height) in pixels."""
+    left, top, wide, high = box
+    return figure.add_axes((left / WIDTH, 1 - (top + high) / height, wide / WIDTH, high / height))
+
+
+def heading(axes: Axes, text: str) -> None:
+    """Name the vertical axis horizontally, above its upper end: readable on a narrow screen."""
+    axes.annotate(
+        shorten(text, LONGEST_HEADING),
+        (0, 1),
+        (-52, 7),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        color=COLOURS["ink"],
+    )
+
+
+def legend(figure: Figure, axes: Axes, *, columns: int, right: bool = False) -> None:
+    """Put what `axes` names into a legend along the upper edge."""
+    figure.legend(
+        *axes.get_legend_handles_labels(),
+        loc="upper right" if right else "upper left",
+        bbox_to_anchor=(0.985 if right else -0.005, 1.0),
+        ncols=columns,
+        frameon=False,
+        fontsize=10,
+        handlelength=1.1 if right else 1.8,
+        handletextpad=0.5,
+        columnspacing=1.1,
+        borderaxespad=0.3,
+    )
+
+
+def pad(axes: Axes, axis: str, values: Sequence[float], *, least: float) -> None:
+    """Set limits 5% beyond `values`, never closer together than `least`."""
+    low, high = min(values), max(values)
+    extra = max(0.05 * (high - low), (least - (high - low)) / 2)
+    getattr(axes, f"set_{axis}lim")(low - extra, high + extra)
+
+
+def log_ticks(axes: Axes, axis: str, *, most: int) -> None:
+    """Put at most `most` round ticks on an axis that carries log10 of a quantity."""
+    low, high = getattr(axes, f"get_{axis}lim")()
+    whole = range(math.ceil(low), math.floor(high) + 1)
+    found: list[float] = []
+    for mantissas in ((1, 1.5, 2, 3, 4, 5, 6, 8), (1, 2, 5), (1, 3), (1,)):
+        decades = range(math.floor(low), math.ceil(high) + 1) if high - low < 40 else whole
+        every = [k + math.log10(m) for k in decades for m in mantissas]
+        found = [tick for tick in every if low <= tick <= high]
+        if len(found) <= most:
+            break
+    if len(found) > most:
+        found = [float(k) for k in whole if k % math.ceil(len(whole) / most) == 0]
+    if len(found) < 2:
+        from matplotlib.ticker import MaxNLocator
+
+        values = MaxNLocator(4).tick_values(10**low, 10**high)
+        found = [math.log10(v) for v in values if v > 0 and low <= math.log10(v) <= high]
+    texts = [number(float(f"{10**tick:.6g}")) for tick in found]
+    getattr(axes, f"set_{axis}ticks")(found, texts)
+
+
+def beside(
+    axes: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], **style: Any
+) -> None:
+    """Write text at an offset in pixels from a point of the data."""
+    axes.annotate(text, at, offset, textcoords="offset points", annotation_clip=False, **style)
+
+
+def rectangles(
+    axes: Axes, boxes: Sequence[tuple[float, float, float, float]], colour: str, label: str
+) -> None:
+    """Draw boxes (left, right, top, bottom) as one path."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    corners, codes = [(0.0, 0.0)], [Path.MOVETO]
+    for left, right, top, bottom in boxes:
+        corners += [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
+        codes += [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY]
+    axes.add_patch(PathPatch(Path(corners, codes), facecolor=colour, lw=0, label=label))

@@ -1,0 +1,257 @@
+"""Text of a report as people read it: numbers, points, bounds, and statements as markup.
+
+Every function takes values of report.json. `prose`, `breakable` and `citation` alone return
+markup, and escape what they are given first; `clean` takes from a whole report the characters
+that no page can hold.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+Part = Mapping[str, Any]
+"""An object of report.json."""
+
+LONGEST_LIST, LONGEST_TEXT = 14, 400
+"""Entries of a list, and characters of a text, that are shown at most."""
+
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_FIRST = ("n", "m", "d", "aspect", "c")
+
+
+def number(value: Any, digits: int = 4) -> str:
+    """Return a number as people write it: 0.9556, 20 000, 1.5×10⁻⁷, 10¹²; "—" for none."""
+    if value is None:
+        return "—"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    try:
+        mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
+    except OverflowError:
+        return "beyond 10³⁰⁸"
+    if not power:
+        return {"inf": "∞", "-inf": "−∞"}.get(mantissa, "—")
+    if value != 0 and not -3 <= int(power) < 6:
+        tail = f"10{str(int(power)).translate(_SUPERSCRIPT)}"
+        mantissa = _without_zeros(mantissa)
+        return {"1": tail, "−1": f"−{tail}"}.get(mantissa, f"{mantissa}×{tail}")
+    decimals = 0 if isinstance(value, int) else max(digits - 1 - int(power), 0)
+    text = _without_zeros(f"{value + 0:.{decimals}f}")
+    long = "." not in text and len(text.lstrip("−")) > 4
+    return f"{text[:-3]}\N{NARROW NO-BREAK SPACE}{text[-3:]}" if long else text
+
+
+def _without_zeros(text: str) -> str:
+    """Return decimals without zeros at their end, with a true minus sign."""
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text.replace("-", "−")
+
+
+def point_text(point: Part, without: Sequence[str] = ()) -> str:
+    """Return a point as "n = 20, d = 10 000, c = 0.5", sizes first."""
+    names = sorted(point, key=lambda k: (_FIRST.index(k) if k in _FIRST else len(_FIRST), k))
+    shown = [f"{name} = {number(point[name])}" for name in names if name not in without]
+    return ", ".join(shown)
+
+
+def common_coordinates(points: Sequence[Part]) -> dict[str, Any]:
+    """Return the coordinates that all points have with the same value."""
+    if not points:
+        return {}
+    first, *others = points
+    return {k: v for k, v in first.items() if all(k in p and p[k] == v for p in others)}
+
+
+def shorten(text: str, most: int) -> str:
+    """Return a text of at most `most` characters, with … where it is cut."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+# Shares, bounds and slopes.
+
+
+def percent(share: float | None, digits: int = 2) -> str:
+    """Return a share as a percentage, with `digits` digits of its distance from 0 and 100%."""
+    if share is None:
+        return "—"
+    least = min(abs(share), abs(1 - share)) * 100
+    decimals = min(max(digits - 1 - math.floor(math.log10(least)), 0), 8) if least > 1e-12 else 0
+    text = f"{share * 100:.{decimals}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text}\N{NARROW NO-BREAK SPACE}%"
+
+
+def at_least(bound: float | None) -> str:
+    """Return a lower bound rounded down to 4 decimals, so that what is printed is true."""
+    return "—" if bound is None else f"{math.floor(bound * 1e4 + 1e-9) / 1e4:.4f}"
+
+
+def at_most(bound: float | None) -> str:
+    """Return an upper bound rounded up to 4 decimals."""
+    return "—" if bound is None else f"{math.ceil(bound * 1e4 - 1e-9) / 1e4:.4f}"
+
+
+def interval(slope: Part) -> str:
+    """Return a fitted slope with its interval."""
+    if slope.get("slope") is None:
+        return "—"
+    middle, low, high = (f"{slope[k]:.4f}".replace("-", "−") for k in ("slope", "low", "high"))
+    return f"{'0.0000' if middle == '−0.0000' else middle} [{low}, {high}]"
+
+
+def claimed_slope(slope: Part) -> str:
+    """Return the claimed exponent with its tolerance."""
+    return f"{number(slope.get('exponent'))} ± {number(slope.get('tolerance'))}"
+
+
+# A verdict, in words.
+
+
+def cells_words(cells: Sequence[Part]) -> str:
+    """Say how many cells have which verdict."""
+    if len(cells) == 1:
+        return f"1 cell, {cells[0]['verdict']}"
+    found = [cell["verdict"] for cell in cells]
+    words = [f"{found.count(word)} {word}" for word in dict.fromkeys(found)]
+    if len(words) == 1:
+        return f"{len(cells)} cells, all {found[0]}"
+    return f"{len(cells)} cells: {', '.join(words)}"
+
+
+def kind_words(verdict: Part) -> str:
+    """Return what kind of claim it is."""
+    if verdict["kind"] == "probable" and verdict["probability"] is not None:
+        return f"with probability ≥ {number(verdict['probability'])}"
+    return {"universal": "every instance", "rate": "power law"}.get(
+        verdict["kind"], verdict["kind"]
+    )
+
+
+def bound_words(verdict: Part) -> str:
+    """Return the bound that decides: a lower one, or for a refuted claim the upper one."""
+    if verdict["kind"] == "rate":
+        slopes = [slope for slope in verdict["slopes"] if slope.get("slope") is not None]
+        if not slopes:
+            return "no slope fitted"
+        furthest = max(slopes, key=lambda s: _reach(s) - s["tolerance"])
+        more = f" (furthest of {len(slopes)} sweeps)" if len(slopes) > 1 else ""
+        return f"slope {interval(furthest)}, claimed {claimed_slope(furthest)}{more}"
+    if not verdict["in_scope"]:
+        return "none: nothing in scope"
+    if verdict["verdict"] == "refuted":
+        upper = f"P ≤ {at_most(verdict['upper_bound'])}"
+        return upper if verdict["kind"] == "probable" else f"{_violations(verdict)}; {upper}"
+    where = "in every cell" if verdict["kind"] == "probable" else "on average"
+    return f"P ≥ {at_least(verdict['lower_bound'])} {where}"
+
+
+def _violations(verdict: Part) -> str:
+    """Say where the violations are that refute a claim about every instance."""
+    searched = (verdict["hunted"] or {}).get("violated")
+    if searched and not verdict["violated"]:
+        return f"{number(searched)} found by search"
+    return f"{number(verdict['violated'])} of {number(verdict['in_scope'])} violate it"
+
+
+def _reach(slope: Part) -> float:
+    """Return how far the slope's interval reaches from the claimed exponent."""
+    ends = (slope[end] for end in ("low", "high") if slope.get(end) is not None)
+    return max((abs(end - slope["exponent"]) for end in ends), default=0.0)
+
+
+# Facts: any JSON value, in the room that a card or a caption has.
+
+
+def fact(value: Any) -> dict[str, Any]:
+    """Return a value as a matrix (rows of texts), a list, or a text; long ones cut, visibly."""
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
+        value = value[0]
+    if isinstance(value, list) and value and all(isinstance(row, list) for row in value):
+        rows = [[brief(entry) for entry in row[:LONGEST_LIST]] for row in value[:LONGEST_LIST]]
+        wide = max(len(row) for row in value)
+        cut = len(value) > LONGEST_LIST or wide > LONGEST_LIST
+        return {"rows": rows, "cut": f"{len(value)} × {wide}, cut" if cut else ""}
+    if isinstance(value, list):
+        texts = [brief(entry) for entry in value[:LONGEST_LIST]]
+        more = len(value) - LONGEST_LIST
+        return {"text": ", ".join(texts) + (f", … {more} more" if more > 0 else "")}
+    if isinstance(value, Mapping):
+        return {"text": ", ".join(f"{name} = {brief(entry)}" for name, entry in value.items())}
+    return {"text": brief(value)}
+
+
+def fact_name(name: str) -> str:
+    """Return a fact's name in words; symbols such as d_2 stay."""
+    return name if re.fullmatch(r"\w_\w{1,3}", name) else name.replace("_", " ")
+
+
+def brief(value: Any) -> str:
+    """Return any value as a text that is not too long; what is just below 1 is not printed as 1."""
+    just_below = isinstance(value, float) and 0.99995 <= value < 1
+    text = "> 0.9999" if just_below else number(value)
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
+
+
+# Statements, names and citations as markup, and what no markup can hold.
+
+_LETTER_SCRIPTS = re.compile(
+    r"(?<![\w.])([A-Za-zΑ-Ωα-ωφ][⁰¹²₊₋]?)"
+    r"(?:_(∞|[0-9]{1,2}|min|max|inf|[a-z]{1,2}))?(?:\^(⊥|[0-9]{1,2}|[a-z]))?(?![\w^])"
+)
+_BELOW, _ABOVE = "₀₁₂₃₄₅₆₇₈₉₊₋", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"
+_PLAIN = str.maketrans(_BELOW + _ABOVE, "0123456789+−" * 2)
+_RUNS = re.compile(f"([{_BELOW}]+)|([{_ABOVE}]+)")
+_POWERS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?e[+-]?\d{1,3}(?!\w)")
+_PREPRINT = re.compile(r"arXiv[ :](\d{4}\.\d{4,5})(?!\d)")
+
+
+def prose(text: Any) -> Markup:
+    """Return a statement escaped and typeset: w_∞, y_min, X₊ and 1e-9 with real scripts.
+
+    After "_" and "^" only a single letter takes a script, so that names_of_claims stay as they
+    are. The characters for scripts become markup too: few text fonts have them.
+    """
+    from markupsafe import Markup, escape
+
+    def scripts(below: str | None, above: str | None) -> str:
+        low, high = (part and part.translate(_PLAIN) for part in (below, above))
+        return (f"<sub>{low}</sub>" if low else "") + (f"<sup>{high}</sup>" if high else "")
+
+    text = str(escape(str(text)))
+    text = _POWERS.sub(lambda found: number(float(found[0])), text)
+    text = _LETTER_SCRIPTS.sub(lambda found: found[1] + scripts(found[2], found[3]), text)
+    return Markup(_RUNS.sub(lambda found: scripts(found[1], found[2]), text))
+
+
+def breakable(name: Any) -> Markup:
+    """Return a name, escaped, that may break after its underscores, dots and slashes."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"([_./:]+)(?=[^_./:])", r"\1<wbr>", str(escape(str(name)))))
+
+
+def citation(text: Any) -> Markup:
+    """Return a citation with its arXiv number as a link: the only links that leave the page."""
+    from markupsafe import Markup
+
+    link = r'<a rel="external noreferrer" href="https://arxiv.org/abs/\1">arXiv \1</a>'
+    return Markup(_PREPRINT.sub(link, str(prose(text))))
+
+
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def clean(value: Any) -> Any:
+    """Return JSON values without the characters that neither HTML nor SVG can hold."""
+    if isinstance(value, str):
+        return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, Mapping):
+        return {clean(key): clean(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [clean(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

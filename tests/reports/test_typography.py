@@ -1,0 +1,91 @@
+import math
+
+import pytest
+
+from reports import typography
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "—"),
+        (float("nan"), "—"),
+        (float("inf"), "∞"),
+        (0, "0"),
+        (-0.0, "0"),
+        (True, "True"),
+        ("isotropic", "isotropic"),
+        (1e12, "10¹²"),
+        (-1e-10, "−10⁻¹⁰"),
+        (1.5e-7, "1.5×10⁻⁷"),
+        (0.9556123, "0.9556"),
+        (0.001, "0.001"),
+        (-0.18, "−0.18"),
+        (100.0, "100"),
+        (8000, "8000"),
+        (20_000, "20\N{NARROW NO-BREAK SPACE}000"),
+        (20_000.0, "20\N{NARROW NO-BREAK SPACE}000"),
+        (123_456, "123\N{NARROW NO-BREAK SPACE}456"),
+        (1_000_000, "10⁶"),
+        (9.99999e5, "10⁶"),
+        (10**400, "beyond 10³⁰⁸"),
+    ],
+)
+def test_numbers_are_written_as_people_write_them(value, text):
+    assert typography.number(value) == text
+
+
+def test_points_name_sizes_first():
+    point = {"c": 0.5, "d": 1e9, "n": 40, "spectrum": "isotropic"}
+    assert typography.point_text(point) == "n = 40, d = 10⁹, c = 0.5, spectrum = isotropic"
+    assert typography.point_text(point, without=("n", "c", "spectrum")) == "d = 10⁹"
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.95, "95"), (0.0125, "1.2"), (0.99904, "99.904"), (0.9999975, "99.99975"), (1.0, "100")],
+)
+def test_percentages_keep_their_distance_from_certainty(share, text):
+    assert typography.percent(share) == f"{text}\N{NARROW NO-BREAK SPACE}%"
+
+
+@pytest.mark.parametrize("bound", [0.0, 0.94996, 0.95, 0.999999, 1.0])
+def test_bounds_are_rounded_to_the_safe_side(bound):
+    assert float(typography.at_least(bound)) <= bound + 1e-12
+    assert float(typography.at_most(bound)) >= bound - 1e-12
+    assert math.isclose(float(typography.at_least(bound)), bound, abs_tol=1e-4)
+    assert typography.at_least(0.95) == typography.at_most(0.95) == "0.9500"
+    assert typography.at_least(None) == typography.at_most(None) == "—"
+
+
+@pytest.mark.parametrize(
+    ("text", "typeset"),
+    [
+        ("‖w_∞ − w⋆‖", "‖w<sub>∞</sub> − w⋆‖"),
+        ("β⁰_max", "β<sup>0</sup><sub>max</sub>"),
+        ("w_0^⊥", "w<sub>0</sub><sup>⊥</sup>"),
+        (
+            "X₊⁺(y₊ − X₊w_1)",
+            "X<sub>+</sub><sup>+</sup>(y<sub>+</sub> − X<sub>+</sub>w<sub>1</sub>)",
+        ),
+        ("λ_min > 1e-9 λ_max", "λ<sub>min</sub> &gt; 10<sup>−9</sup> λ<sub>max</sub>"),
+        ("gap_upper_band and file_1", "gap_upper_band and file_1"),
+        ("<b>x_1</b>", "&lt;b&gt;x<sub>1</sub>&lt;/b&gt;"),
+        ("x1e5 0x1e5 v1.2e3b", "x1e5 0x1e5 v1.2e3b"),
+    ],
+)
+def test_prose_typesets_mathematics_and_leaves_names(text, typeset):
+    assert typography.prose(text) == typeset
+
+
+def test_citations_link_to_preprints_only():
+    found = str(
+        typography.citation("arXiv 2603.04895, https://example.org/<x>, javascript:alert(1)")
+    )
+    assert found.count("<a ") == 1
+    assert 'href="https://arxiv.org/abs/2603.04895"' in found
+
+
+def test_characters_that_no_page_can_hold_are_replaced_wherever_they_are():
+    found = typography.clean({"a\x00": ["b\x1b", ("\ud800", math.inf, math.nan, 1.5, True)]})
+    assert found == {"a\ufffd": ["b\ufffd", ["\ufffd", None, None, 1.5, True]]}
