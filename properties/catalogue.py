@@ -5,9 +5,10 @@ from __future__ import annotations
 from difflib import get_close_matches
 from pathlib import Path
 
+from verify.claims import Claim
 from verify.errors import UnknownName
 from verify.loading import load_file, load_module
-from verify.theorem import Claim, Theorem
+from verify.theorem import Theorem
 
 MODULES = {
     "lai2026.theorem1": "properties.lai2026.theorem1",

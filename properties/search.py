@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from hypothesis.internal.conjecture import providers
 
 from properties import strategies
+from verify.claims import Claim, Universal
 from verify.counterexample import Counterexample, Kind, captured, realise
-from verify.engine.evaluate import IN_SCOPE, SCOPE_UNKNOWN, margin_of, scope_of
+from verify.engine.evaluate import margin_of, scope_of
 from verify.engine.executors import one_thread
 from verify.loading import load_origin
-from verify.theorem import Claim, Theorem, Universal
-from verify.verdict import Conclusion, Hunted, Instance, Verdict
+from verify.theorem import Theorem
+from verify.verdict import IN_SCOPE, SCOPE_UNKNOWN, Conclusion, Hunted, Instance, Verdict
 
 HOLDS, VIOLATED, UNDECIDED, OUT_OF_SCOPE = "holds", "violated", "undecided", "out of scope"
 

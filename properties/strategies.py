@@ -13,7 +13,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from verify.errors import TheoremError
-from verify.theorem import Axis, Explicit, Field, Theorem
+from verify.explicit import Explicit, Field
+from verify.space import Axis
+from verify.theorem import Theorem
 
 Recipe = dict[str, Any]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from verify.claims import Claim, Probable, Rate
 from verify.counterexample import Counterexample, Replayed
 from verify.engine.plan import PROFILES, trials_of
 from verify.statistics import ErrorBudget
-from verify.theorem import Claim, Probable, Rate, Theorem, points_of
+from verify.theorem import Theorem, points_of
 from verify.verdict import at_least, at_most
 
 

@@ -14,7 +14,7 @@ from verify.engine.evaluate import draw_trial
 from verify.engine.plan import Cell
 from verify.relu.descent import gradient_step, start
 from verify.relu.problem import Problem
-from verify.theorem import Point
+from verify.space import Point
 from verify.verdict import Conclusion
 
 SHORT, LONG = 12, 240

@@ -15,8 +15,9 @@ from typing import Any
 from reports.rasters import rasters
 from reports.running import Result, Settings, error_share
 from verify import __version__
+from verify.claims import Status
 from verify.counterexample import jsonable
-from verify.theorem import Status, Theorem
+from verify.theorem import Theorem
 from verify.verdict import Conclusion, Verdict
 
 SCHEMA_VERSION = 1

@@ -9,7 +9,8 @@ from verify.engine.check import check
 from verify.engine.evaluate import draw_trial, margin_of
 from verify.engine.plan import Cell
 from verify.loading import load_file
-from verify.theorem import Point, Trial
+from verify.space import Point
+from verify.theorem import Trial
 from verify.verdict import Conclusion
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

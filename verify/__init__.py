@@ -11,6 +11,15 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "verify.claims": (
+        "Assumption",
+        "Control",
+        "Probable",
+        "Rate",
+        "Status",
+        "Sweep",
+        "Universal",
+    ),
     "verify.engine.check": ("check",),
     "verify.engine.executors": ("ProcessPool",),
     "verify.engine.plan": ("PROFILES",),
@@ -23,24 +32,11 @@ _HOMES = {
         "TheoremError",
         "UnknownName",
     ),
+    "verify.explicit": ("Explicit", "Field"),
     "verify.loading": ("load_file", "load_module"),
-    "verify.theorem": (
-        "Assumption",
-        "Axis",
-        "Control",
-        "Explicit",
-        "Field",
-        "Margin",
-        "Point",
-        "Probable",
-        "Rate",
-        "Status",
-        "Sweep",
-        "Theorem",
-        "Trial",
-        "Universal",
-        "geometric",
-    ),
+    "verify.margin": ("Margin",),
+    "verify.space": ("Axis", "Point", "geometric"),
+    "verify.theorem": ("Theorem", "Trial"),
     "verify.verdict": ("Conclusion", "Verdict", "Verdicts"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -48,6 +44,13 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME_OF)  # noqa: PLE0605 (a test holds it to the names below)
 
 if TYPE_CHECKING:
+    from verify.claims import Assumption as Assumption
+    from verify.claims import Control as Control
+    from verify.claims import Probable as Probable
+    from verify.claims import Rate as Rate
+    from verify.claims import Status as Status
+    from verify.claims import Sweep as Sweep
+    from verify.claims import Universal as Universal
     from verify.engine.check import check as check
     from verify.engine.executors import ProcessPool as ProcessPool
     from verify.engine.plan import PROFILES as PROFILES
@@ -58,23 +61,16 @@ if TYPE_CHECKING:
     from verify.errors import StoreError as StoreError
     from verify.errors import TheoremError as TheoremError
     from verify.errors import UnknownName as UnknownName
+    from verify.explicit import Explicit as Explicit
+    from verify.explicit import Field as Field
     from verify.loading import load_file as load_file
     from verify.loading import load_module as load_module
-    from verify.theorem import Assumption as Assumption
-    from verify.theorem import Axis as Axis
-    from verify.theorem import Control as Control
-    from verify.theorem import Explicit as Explicit
-    from verify.theorem import Field as Field
-    from verify.theorem import Margin as Margin
-    from verify.theorem import Point as Point
-    from verify.theorem import Probable as Probable
-    from verify.theorem import Rate as Rate
-    from verify.theorem import Status as Status
-    from verify.theorem import Sweep as Sweep
+    from verify.margin import Margin as Margin
+    from verify.space import Axis as Axis
+    from verify.space import Point as Point
+    from verify.space import geometric as geometric
     from verify.theorem import Theorem as Theorem
     from verify.theorem import Trial as Trial
-    from verify.theorem import Universal as Universal
-    from verify.theorem import geometric as geometric
     from verify.verdict import Conclusion as Conclusion
     from verify.verdict import Verdict as Verdict
     from verify.verdict import Verdicts as Verdicts

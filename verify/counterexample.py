@@ -13,10 +13,14 @@ import numpy as np
 
 import verify
 from verify.arrays import to_numpy
-from verify.engine.evaluate import IN_SCOPE, draw_trial, margin_of, scope_of, simulator
+from verify.blame import blaming
+from verify.claims import Claim, Rate
+from verify.engine.evaluate import draw_trial, margin_of, scope_of, simulator
 from verify.engine.plan import Cell
 from verify.errors import InputError
-from verify.theorem import Claim, Point, Rate, Theorem, Trial
+from verify.space import Point
+from verify.theorem import Theorem, Trial
+from verify.verdict import IN_SCOPE
 
 FORMAT = "relu-verify counterexample"
 VERSION = 1
@@ -77,11 +81,15 @@ def realise(theorem: Theorem, example: Counterexample) -> tuple[Trial, int]:
             return trial, position
         if example.kind == "seeded":
             point = Point(**recipe["point"])
-            problem = theorem.draw(point, np.random.default_rng(recipe["seed"]), 1)
+            generator = np.random.default_rng(recipe["seed"])
+            with blaming("draw", theorem.draw):
+                problem = theorem.draw(point, generator, 1)
             return Trial(theorem, point, problem, 1, simulator(theorem, example.control)), 0
         if theorem.explicit is None:
             raise InputError(f"theorem {theorem.address!r} has no explicit problems (any more)")
-        problem = theorem.explicit.build(theorem.explicit.values(recipe["values"]))
+        values = theorem.explicit.values(recipe["values"])
+        with blaming("explicit build", theorem.explicit.build):
+            problem = theorem.explicit.build(values)
         return Trial(theorem, None, problem, 1, simulator(theorem, example.control)), 0
     except (KeyError, TypeError) as reason:
         raise InputError(

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import RLock
 from types import ModuleType
 
-from verify.engine.blame import line_in
+from verify.blame import line_in
 from verify.errors import InputError, ReluVerifyError, TheoremError
 from verify.theorem import Theorem
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from verify.errors import UnknownName
+from verify.margin import Floats, Masks, fails_beyond, holds_beyond
 from verify.statistics import SlopeFit, binomial_lower_bound, binomial_upper_bound
-from verify.theorem import Floats, Masks, fails_beyond, holds_beyond
 
 ENOUGH = 30
 """Trials in scope below which nothing statistical is concluded."""

@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 
 from verify.arrays import Backend, array_namespace, to_numpy
+from verify.claims import Assumption, Status
+from verify.explicit import Explicit, Field
+from verify.margin import Margin
 from verify.relu.certificate import certify_by_rows, interaction
 from verify.relu.descent import Run, gradient_step, start
 from verify.relu.effective_dimensions import (
@@ -29,7 +32,8 @@ from verify.relu.minimum_norm import MinimumNorm, minimum_norm
 from verify.relu.plain import PlainRun, descend_plainly
 from verify.relu.problem import Problem
 from verify.relu.spectra import Spectrum
-from verify.theorem import Assumption, Axis, Explicit, Field, Margin, Point, Status, Trial
+from verify.space import Axis, Point
+from verify.theorem import Trial
 from verify.tolerances import REGULAR_ABOVE
 
 CITATION = (

@@ -15,22 +15,16 @@ from properties.lai2026.setting import (
     pattern_is_the_positives_from_step_one,
 )
 from verify.arrays import to_numpy
+from verify.claims import Control, Probable, Status, Universal
 from verify.linear_algebra import solve_positive_definite
+from verify.margin import Margin
 from verify.relu.certificate import interaction, rounding
 from verify.relu.descent import descend
 from verify.relu.gap import nearest_interpolant, norm_in_span
 from verify.relu.plain import PlainRun
 from verify.relu.problem import Problem
-from verify.theorem import (
-    Control,
-    Margin,
-    Point,
-    Probable,
-    Status,
-    Theorem,
-    Trial,
-    Universal,
-)
+from verify.space import Point
+from verify.theorem import Theorem, Trial
 from verify.tolerances import IDENTITY
 
 GIVEN = (NONZERO_LABELS, POSITIVE_START, REGULAR, STEP_ONE_CERTIFICATE)

@@ -18,6 +18,8 @@ from properties.lai2026.setting import (
     trace,
 )
 from verify.arrays import array_namespace, device, to_numpy
+from verify.claims import Control, Probable, Rate, Status, Sweep, Universal
+from verify.margin import Margin
 from verify.relu.descent import descend
 from verify.relu.effective_dimensions import dimensions_of, relative_step
 from verify.relu.gap import (
@@ -27,19 +29,8 @@ from verify.relu.gap import (
     schur_gap,
 )
 from verify.relu.minimum_norm import MinimumNorm, optimality_residuals
-from verify.theorem import (
-    Control,
-    Margin,
-    Point,
-    Probable,
-    Rate,
-    Status,
-    Sweep,
-    Theorem,
-    Trial,
-    Universal,
-    geometric,
-)
+from verify.space import Point, geometric
+from verify.theorem import Theorem, Trial
 from verify.tolerances import IDENTITY, KKT
 
 Host = np.ndarray[Any, Any]

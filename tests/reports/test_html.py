@@ -8,8 +8,8 @@ import pytest
 
 from reports import html
 from tests.reports import browser
+from verify.claims import Status
 from verify.errors import InputError
-from verify.theorem import Status
 from verify.verdict import Conclusion
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)> & {{ 7*7 }} ∮ 🙂"
@@ -382,7 +382,7 @@ def test_theorems_tell_how_they_are_checked_under_the_statement(pages):
 
 def test_claims_link_to_what_they_rest_on(pages):
     found = claim_section(pages["full"], "likely")
-    assert "Rests onnever, left_out (not checked in this run), freezesSearched" in found.words
+    assert "Rests onnever, left_out (not checked in this run), freezes Searched" in found.words
     links = found.values("href")
     assert links.count("#claim-lai2026.theorem1.freezes") == 1
     assert links.count("#claim-lai2026.theorem1.never") == 2
@@ -390,9 +390,9 @@ def test_claims_link_to_what_they_rest_on(pages):
 
 
 def test_claims_say_when_what_they_rest_on_is_not_as_expected(pages):
-    told = "It rests on never, which is refuted. That was expected to be supported."
+    told = "It rests on never, which is refuted and was expected to be supported."
     shaken = claim_section(pages["full"], "likely").words
-    assert shaken.count("rests on what is not as expected") == 1
+    assert shaken.count("basis not as expected") == 1
     assert told in shaken
     assert "not as expected" not in claim_section(pages["full"], "interpolates").words
 

@@ -15,7 +15,7 @@ from verify.engine.plan import Cell
 from verify.engine.store import Store
 from verify.errors import InputError, TheoremError
 from verify.loading import load_file, load_module, load_origin, source_digest
-from verify.theorem import Point
+from verify.space import Point
 
 
 @pytest.fixture(autouse=True)

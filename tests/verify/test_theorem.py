@@ -19,24 +19,12 @@ from tests.verify.engine.toys import (
     rising,
     theorem_of,
 )
+from verify.claims import Assumption, Control, Probable, Rate, Status, Sweep, Universal
 from verify.errors import InputError, TheoremError, UnknownName
-from verify.theorem import (
-    Assumption,
-    Axis,
-    Control,
-    Explicit,
-    Field,
-    Margin,
-    Point,
-    Probable,
-    Rate,
-    Status,
-    Sweep,
-    Trial,
-    Universal,
-    geometric,
-    points_of,
-)
+from verify.explicit import Explicit, Field
+from verify.margin import Margin
+from verify.space import Axis, Point, geometric
+from verify.theorem import Trial, points_of
 
 quickly = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 

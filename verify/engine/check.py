@@ -25,8 +25,9 @@ from verify.engine.plan import Cell, plan, profile_named, replace_cells, selecte
 from verify.engine.store import Store
 from verify.errors import InputError, TheoremError
 from verify.loading import load_origin, source_digest
+from verify.space import Point
 from verify.statistics import ErrorBudget
-from verify.theorem import Point, Theorem
+from verify.theorem import Theorem
 from verify.verdict import Verdicts
 
 Progress = Callable[[int, int, str], None]

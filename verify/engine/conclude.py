@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from verify.claims import Claim, Probable, Rate
 from verify.engine.evaluate import Record
 from verify.engine.plan import Cell, broken_by
 from verify.engine.rates import conclude_rate
 from verify.statistics import ErrorBudget
-from verify.theorem import Claim, Probable, Rate, Theorem, points_of
+from verify.theorem import Theorem, points_of
 from verify.verdict import (
     CellVerdict,
     Conclusion,

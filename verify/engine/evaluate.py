@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from verify.arrays import Backend, to_numpy
-from verify.engine.blame import blaming, whereabouts
+from verify.blame import blaming, whereabouts
+from verify.claims import Assumption, Claim, Rate, Sweep
 from verify.engine.plan import Cell
 from verify.errors import InputError, TheoremError
-from verify.theorem import Assumption, Claim, Floats, Margin, Point, Rate, Sweep, Theorem, Trial
-from verify.verdict import IN_SCOPE as IN_SCOPE  # noqa: PLC0414 (also for others)
-from verify.verdict import OUT_OF_SCOPE, SCOPE_UNKNOWN
+from verify.margin import Floats, Margin
+from verify.space import Point
+from verify.theorem import Theorem, Trial
+from verify.verdict import IN_SCOPE, OUT_OF_SCOPE, SCOPE_UNKNOWN
 
 BAND = ("band_low", "band_high")
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from verify.claims import Assumption, Claim, Probable, Rate
 from verify.engine.evaluate import margin_of, scope_of
-from verify.theorem import Assumption, Claim, Margin, Probable, Rate, Theorem, Trial
+from verify.margin import Margin
+from verify.theorem import Theorem, Trial
 from verify.verdict import OUT_OF_SCOPE, SCOPE_UNKNOWN, Conclusion
 
 

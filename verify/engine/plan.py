@@ -6,9 +6,11 @@ import operator
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
+from verify.claims import Claim, Probable, Rate
 from verify.errors import InputError, UnknownName
+from verify.space import Point
 from verify.statistics import ErrorBudget, trials_to_support
-from verify.theorem import Claim, Point, Probable, Rate, Theorem, points_of
+from verify.theorem import Theorem, points_of
 
 
 @dataclass(frozen=True)

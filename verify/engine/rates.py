@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from verify.claims import Rate, Sweep
 from verify.engine.evaluate import BAND, Record
 from verify.engine.plan import Cell
 from verify.errors import InputError, TheoremError
+from verify.margin import Floats, Masks
 from verify.statistics import ErrorBudget, SlopeFit, fit_slope
-from verify.theorem import Floats, Masks, Rate, Sweep
 from verify.verdict import (
     ENOUGH,
     IN_SCOPE,

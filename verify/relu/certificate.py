@@ -160,7 +160,7 @@ def certify_by_length(problem: Problem, state: State) -> Certificate:
     size = xp.linalg.vector_norm(_covered_residual(problem, state), axis=-1)
     floor = xp.where(regular, lowest, xp.ones_like(lowest))
     lengths = xp.sqrt(xp.linalg.diagonal(problem.gram))
-    drift = (_kappa(state) * size / xp.sqrt(floor))[:, None] * lengths
+    drift = (_kappa(state.speed) * size / xp.sqrt(floor))[:, None] * lengths
     applies = (regular & (state.speed < 2)) | ~xp.any(covered(state), axis=-1)
     return _judge(problem, state, drift[:, None, :], size[:, None], applies)
 
@@ -199,8 +199,9 @@ def certify_by_energy(problem: Problem, state: State) -> tuple[Certificate, Arra
     rotated = xp.abs(rows @ vectors[:, None, :, :]) + relative * norm(rows, axis=-1, keepdims=True)
     reach = norm(rotated * xp.sqrt(inverse)[:, None, None, :], axis=-1)
     clear = xp.all(zero | kept, axis=-1)
-    applies = (clear & (state.speed < 2)) | ~xp.any(mask, axis=-1)
-    drift = (_kappa(state) * energy)[:, None, None] * reach
+    speed = problem.step_size * highest[:, 0] * (1 + relative)
+    applies = (clear & (speed < 2)) | ~xp.any(mask, axis=-1)
+    drift = (_kappa(speed) * energy)[:, None, None] * reach
     return _judge(problem, state, drift, size[:, None], applies), solution
 
 
@@ -239,10 +240,9 @@ def _covered_residual(problem: Problem, state: State) -> Array:
     return xp.where(covered(state), bound, 0 * bound)
 
 
-def _kappa(state: State) -> Array:
+def _kappa(speed: Array) -> Array:
     """Return max(1, ηλ_max(M)), (B,)."""
-    xp = array_namespace(state.speed)
-    return xp.where(state.speed > 1, state.speed, xp.ones_like(state.speed))
+    return array_namespace(speed).where(speed > 1, speed, 0 * speed + 1)
 
 
 def _judge(

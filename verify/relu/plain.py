@@ -14,7 +14,6 @@ import numpy as np
 from verify.arrays import Array, array_namespace, to_numpy
 from verify.relu.problem import Problem
 
-
 _HELD = 1e100
 """Size of the residual at which a run that diverges stays put, before it overflows."""
 

@@ -79,11 +79,9 @@ class Problem:
         def rows(array: Array | None) -> Array | None:
             return None if array is None else xp.take(array, index, axis=0)
 
-        chosen = replace(
-            self,
-            law=None if self.law is None else self.law.select(to_numpy(index)),
-            **{name: rows(getattr(self, name)) for name in _BATCHED},
-        )
+        arrays: dict[str, Any] = {name: rows(getattr(self, name)) for name in _BATCHED}
+        law = None if self.law is None else self.law.select(to_numpy(index))
+        chosen = replace(self, law=law, **arrays)
         for name in ("eigenvalues", "starting_duals"):
             if name in self.__dict__:
                 chosen.__dict__[name] = rows(self.__dict__[name])
@@ -95,7 +93,8 @@ class Problem:
         def move(array: Array | None) -> Array | None:
             return None if array is None else backend.asarray(to_numpy(array))
 
-        return replace(self, **{name: move(getattr(self, name)) for name in _BATCHED})
+        arrays: dict[str, Any] = {name: move(getattr(self, name)) for name in _BATCHED}
+        return replace(self, **arrays)
 
     @classmethod
     def from_features(

@@ -25,6 +25,7 @@ from tests.verify.engine.toys import (
     theorem_of,
     write_theorem,
 )
+from verify.claims import Control, Probable, Universal
 from verify.engine.check import check
 from verify.engine.evaluate import draw_trial
 from verify.engine.executors import ProcessPool
@@ -32,7 +33,8 @@ from verify.engine.plan import Cell
 from verify.engine.store import Store
 from verify.errors import InputError, TheoremError, UnknownName
 from verify.loading import load_file
-from verify.theorem import Control, Margin, Point, Probable, Universal
+from verify.margin import Margin
+from verify.space import Point
 from verify.verdict import Conclusion
 
 CERTIFIED, SUPPORTED, REFUTED, VACUOUS, INCONCLUSIVE, UNDECIDED = Conclusion

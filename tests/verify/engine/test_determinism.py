@@ -17,7 +17,7 @@ from verify.engine.check import check
 from verify.engine.executors import ProcessPool
 from verify.engine.store import Store
 from verify.loading import load_file
-from verify.theorem import Point
+from verify.space import Point
 
 
 @pytest.fixture

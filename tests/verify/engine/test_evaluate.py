@@ -20,10 +20,13 @@ from tests.verify.engine.toys import (
     theorem_of,
 )
 from verify.arrays import backend
+from verify.claims import Assumption, Control, Rate, Sweep, Universal
 from verify.engine.evaluate import Record, draw_trial, evaluate_block, margin_of, scope_of, stream
 from verify.engine.plan import Cell
 from verify.errors import InputError, ReluVerifyError, TheoremError
-from verify.theorem import Assumption, Control, Margin, Point, Rate, Sweep, Trial, Universal
+from verify.margin import Margin
+from verify.space import Point
+from verify.theorem import Trial
 
 
 def cell_of(theorem, point=HERE, control=""):

@@ -13,8 +13,8 @@ from tests.verify.engine.toys import (
     rate,
     theorem_of,
 )
+from verify.claims import Probable, Universal
 from verify.engine.examine import examine
-from verify.theorem import Probable, Universal
 from verify.verdict import Conclusion
 
 

@@ -13,6 +13,7 @@ from tests.verify.engine.toys import (
     simulate,
     theorem_of,
 )
+from verify.claims import Control, Probable, Universal
 from verify.engine.plan import (
     PROFILES,
     Cell,
@@ -24,8 +25,9 @@ from verify.engine.plan import (
     whole,
 )
 from verify.errors import InputError, UnknownName
+from verify.space import Point
 from verify.statistics import ErrorBudget
-from verify.theorem import Control, Point, Probable, Universal, points_of
+from verify.theorem import points_of
 from verify.verdict import ENOUGH, Conclusion, Tally, conclude_probable
 
 QUICK = PROFILES["quick"]

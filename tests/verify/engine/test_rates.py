@@ -14,9 +14,11 @@ from tests.verify.engine.toys import (
     rising,
     theorem_of,
 )
+from verify.claims import Assumption, Rate, Sweep
 from verify.engine.check import check
 from verify.errors import TheoremError
-from verify.theorem import Assumption, Margin, Point, Rate, Sweep
+from verify.margin import Margin
+from verify.space import Point
 from verify.verdict import Conclusion
 
 _, SUPPORTED, REFUTED, VACUOUS, INCONCLUSIVE, UNDECIDED = Conclusion

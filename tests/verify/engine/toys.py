@@ -4,18 +4,10 @@ import inspect
 
 import numpy as np
 
-from verify.theorem import (
-    Assumption,
-    Control,
-    Margin,
-    Point,
-    Probable,
-    Rate,
-    Status,
-    Sweep,
-    Theorem,
-    Universal,
-)
+from verify.claims import Assumption, Control, Probable, Rate, Status, Sweep, Universal
+from verify.margin import Margin
+from verify.space import Point
+from verify.theorem import Theorem
 
 HERE = Point(n=1)
 

@@ -78,9 +78,7 @@ def draw(
     if neurons > 1 and not all_signs_positive:
         signs = np.where(np.arange(neurons) % 2, -1, 1) * signs
     step = np.exp(rng.uniform(*np.log(relative_step), batch)) / d
-    return Draw(
-        features, labels, inside + perpendicular, perpendicular, signs, step, slope_at_zero
-    )
+    return Draw(features, labels, inside + perpendicular, perpendicular, signs, step, slope_at_zero)
 
 
 @dataclass(frozen=True)

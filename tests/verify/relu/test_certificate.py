@@ -11,9 +11,7 @@ from verify.relu.certificate import (
     certify_by_energy,
     certify_by_length,
     certify_by_rows,
-    covered,
     interaction,
-    rounding,
     uncertainty,
 )
 from verify.relu.descent import Run, descend, gradient_step, start
@@ -126,7 +124,6 @@ class Cell:
         later = np.arange(PLAIN_STEPS + 1)[:, None] > step
         least = np.where(later, self.path.distance, np.inf).min(axis=0)
         return np.minimum(least, self.far_distance)
-
 
     def excess(self, where, kept, promised):
         """Return (kept − promised)/scale on the mask `where`, ∞ elsewhere, (B,)."""
@@ -256,6 +253,67 @@ def test_each_certificate_alone_is_right_at_every_step_it_is_asked(name):
             worst = min(worst, excess.min())
     print(f"{name}: {frozen} of {asked} frozen, least (kept − promised) {worst:.1e}")
     assert frozen >= 5_000
+
+
+# The formulas of theory §4, written again
+
+
+def slack_by_formula(name, gram, labels, predictions, signs, eta):
+    """Return the slack of one problem, −∞ where the bound does not apply, example by example."""
+    pattern = predictions > 0
+    residual = signs @ np.where(pattern, predictions, 0) - labels
+    count = pattern.sum(axis=0)
+    on = np.flatnonzero(count)
+    matrix = np.zeros((len(on), len(on)))
+    for active in pattern:
+        matrix += np.diag(active[on] * 1.0) @ gram[np.ix_(on, on)] @ np.diag(active[on] * 1.0)
+    r, v = residual[on], abs(labels[on])
+    contraction = abs(np.eye(len(on)) - eta * matrix) @ v / v
+    highest = np.linalg.eigvalsh(matrix)[-1]
+    if name == "length" and eta * count.max() * np.linalg.eigvalsh(gram)[-1] < 2:
+        highest = count.max() * np.linalg.eigvalsh(gram)[-1]
+    kappa = max(1.0, eta * highest)
+    if (contraction.max() if name == "rows" else eta * highest / 2) >= 1:
+        return -np.inf
+    least = np.inf
+    for k, i in np.ndindex(predictions.shape):
+        reach = gram[i, on] * pattern[k, on]
+        if name == "energy":
+            drift = kappa * np.sqrt(reach @ np.linalg.solve(matrix, reach))
+            drift *= np.sqrt(r @ np.linalg.solve(matrix, r))
+        elif name == "length":
+            drift = kappa * np.sqrt(gram[i, i] * (r @ r) / np.linalg.eigvalsh(gram)[0])
+        else:
+            drift = eta / (1 - contraction.max()) * (abs(reach) @ v) * (abs(r) / v).max()
+        slack = abs(predictions[k, i]) - drift
+        if pattern[k, i] and count[i] == 1 and signs[k] * labels[i] > 0:
+            worst = abs(labels[i]) * (abs(r) / v).max() if name == "rows" else np.linalg.norm(r)
+            slack = max(slack, abs(labels[i]) - worst)
+        least = min(least, slack)
+    return least
+
+
+@pytest.mark.parametrize("neurons", [1, 2, 3])
+@pytest.mark.parametrize("name", CERTIFICATES)
+def test_the_slack_is_that_of_the_formula(name, neurons):
+    rng = np.random.default_rng([SEED, neurons])
+    features = rng.normal(size=(200, 5, 40))
+    gram = features @ features.swapaxes(1, 2)
+    labels = rng.uniform(0.5, 1, (200, 5)) * rng.choice([-1, 1], (200, 5))
+    predictions = rng.normal(size=(200, neurons, 5))
+    predictions[:, 0, 0] = 0.5
+    signs = rng.choice([-1, 1], (200, neurons))
+    step = rng.uniform(0.2, 1.2, 200) / 40
+    problem = Problem.from_gram(
+        gram, labels, starting_predictions=predictions, signs=signs, step_size=step
+    )
+    found = CERTIFICATES[name](problem, start(problem)).slack
+    expected = [
+        slack_by_formula(name, *arguments)
+        for arguments in zip(gram, labels, predictions, signs, step, strict=True)
+    ]
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    assert np.isfinite(found).sum() >= 50
 
 
 # Single cases, chosen to fool it

@@ -45,9 +45,7 @@ def problem_of(sample):
 
 def one_neuron():
     """Problems with one neuron: certified after few steps, after many, late flips, n₊ = 0."""
-    sample = draw(
-        np.random.default_rng(SEED), 12, 6, 60, outside=True, relative_step=(0.05, 1.2)
-    )
+    sample = draw(np.random.default_rng(SEED), 12, 6, 60, outside=True, relative_step=(0.05, 1.2))
     sample.labels[0] = -abs(sample.labels[0])
     return problem_of(sample)
 
@@ -90,7 +88,7 @@ def test_descent_is_the_same_on_every_backend(make, other):
     problem = make()
     moved = problem.to(other)
     expected, found = descend(problem, max_steps=512), descend(moved, max_steps=512)
-    assert 0 < expected.certified.sum()
+    assert expected.certified.sum() > 0
     for name in ARRAYS:
         assert_on(getattr(found, name), moved, name)
     for name in RUN + ARRAYS:
