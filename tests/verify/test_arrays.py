@@ -41,7 +41,7 @@ def test_arrays_lead_to_their_namespace(available):
 
 def test_arrays_of_two_libraries_do_not_mix():
     strict = backend("array-api-strict").asarray(VALUES)
-    with pytest.raises(TypeError, match="[Mm]ultiple namespaces"):
+    with pytest.raises(TypeError, match=r"[Mm]ultiple namespaces"):
         array_namespace(VALUES, strict)
 
 

@@ -112,13 +112,13 @@ def uncertainty(problem: Problem, state: State) -> Array:
     """Return a bound on the error of the predictions on the computed path, (B, m, n).
 
     The rounding of their evaluation, plus what `state.error` in the weights makes of it:
-    nothing for a neuron that has not moved.
+    nothing for a neuron that has never been active.
     """
     xp = array_namespace(problem.gram)
     lengths = xp.sqrt(xp.linalg.diagonal(problem.gram))[:, None, :]
-    moved = xp.any(state.change != 0, axis=-1, keepdims=True)
+    mobile = xp.any((state.change != 0) | state.pattern, axis=-1, keepdims=True)
     carried = lengths * state.error[:, None, None]
-    return rounding(problem, state.change) + xp.where(moved, carried, 0 * carried)
+    return rounding(problem, state.change) + xp.where(mobile, carried, 0 * carried)
 
 
 def residual_rounding(problem: Problem, state: State) -> Array:

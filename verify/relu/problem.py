@@ -241,9 +241,9 @@ def _checked(
         raise InputError(f"gram has shape {tuple(gram.shape)}, expected (B, n, n) with n >= 1")
     if labels.shape[-1] != n:
         raise InputError(f"labels has n={labels.shape[-1]}, expected n={n}, one label an example")
-    if predictions.shape[-1] != n:
+    if predictions.shape[-1] != n or m == 0:
         raise InputError(
-            f"starting predictions have n={predictions.shape[-1]}, expected n={n}: "
+            f"starting predictions have m={m}, n={predictions.shape[-1]}, expected m >= 1, n={n}: "
             "pass one row a neuron, shape (m, n)"
         )
     if signs.shape[-1] != m:
@@ -251,9 +251,8 @@ def _checked(
             f"signs has m={signs.shape[-1]}, expected m={m}, one sign a row of the start; "
             "pass signs=(1,) for one neuron, (1, -1) for two"
         )
-    batch = max(int(a.shape[0]) for a in (gram, labels, predictions, signs, step))
     perpendicular = (
-        xp.zeros((batch, m, m), dtype=gram.dtype, device=gram.device)
+        xp.zeros((1, m, m), dtype=gram.dtype, device=gram.device)
         if perpendicular_gram is None
         else _batched(_like(perpendicular_gram, gram, xp), 2, "perpendicular_gram", "(m, m)", xp)
     )
@@ -270,6 +269,7 @@ def _checked(
         "step_size": step,
         "perpendicular_gram": perpendicular,
     }
+    batch = max(int(array.shape[0]) for array in named.values())
     for name, array in named.items():
         _check_finite(name, array, xp)
     if not bool(xp.all(step > 0)):
@@ -278,7 +278,7 @@ def _checked(
         raise InputError("signs has a value other than -1 and +1, the fixed output signs")
     if slope_at_zero not in (0, 1):
         raise InputError(f"slope_at_zero={slope_at_zero!r}, expected 0 or 1")
-    _check_gram(gram, xp)
+    _check_symmetric(gram, xp)
     named["gram"] = (gram + xp.matrix_transpose(gram)) / 2
     full = {name: _spread(array, batch, name, xp) for name, array in named.items()}
     problem = cls(
@@ -290,6 +290,7 @@ def _checked(
         if starting_weights is None
         else _spread(starting_weights, batch, "starting_weights", xp),
     )
+    _check_semidefinite(problem, xp)
     if starting_weights is None:
         _check_attainable(problem, xp)
     return problem
@@ -332,14 +333,17 @@ def _spread(array: Array, batch: int, name: str, xp: Any) -> Array:
     return xp.broadcast_to(array, (batch, *array.shape[1:]))
 
 
-def _check_gram(gram: Array, xp: Any) -> None:
-    """Refuse a matrix that is no Gram matrix: not symmetric, or with a negative eigenvalue."""
+def _check_symmetric(gram: Array, xp: Any) -> None:
     scale = xp.max(xp.abs(gram), axis=(-2, -1))
     skew = xp.max(xp.abs(gram - xp.matrix_transpose(gram)), axis=(-2, -1))
     if bool(xp.any(skew > 1e-12 * scale)):
         raise InputError("gram is not symmetric; pass X @ X.T, or (G + G.T) / 2")
-    lowest = xp.linalg.eigvalsh(gram)[..., 0]
-    if bool(xp.any(lowest < -1e-10 * scale * gram.shape[-1])):
+
+
+def _check_semidefinite(problem: Problem, xp: Any) -> None:
+    scale = xp.max(xp.abs(problem.gram), axis=(-2, -1))
+    lowest = problem.eigenvalues[:, 0]
+    if bool(xp.any(lowest < -1e-10 * scale * problem.examples)):
         raise InputError(
             f"gram has the eigenvalue {float(xp.min(lowest)):.3g}, expected a positive "
             "semi-definite matrix X @ X.T"
@@ -350,7 +354,8 @@ def _check_attainable(problem: Problem, xp: Any) -> None:
     """Refuse starting predictions outside the range of a singular Gram matrix."""
     if not bool(xp.any(problem.starting_predictions != 0)):
         return
-    _, misfit = _pseudo_solve(problem.gram, problem.starting_predictions)
+    duals, misfit = _pseudo_solve(problem.gram, problem.starting_predictions)
+    problem.__dict__["starting_duals"] = duals
     # Weights w give an eigenvector of eigenvalue λ the share √λ‖w‖ at most.
     if bool(xp.any(misfit > 10 * sqrt(SINGULAR_BELOW * problem.examples))):
         raise InputError(

@@ -45,7 +45,10 @@ def test_a_single_problem_is_a_batch_of_one():
     assert problem.perpendicular_gram.shape == (1, 2, 2)
 
 
-@pytest.mark.parametrize("batched", ["gram", "labels", "starting_predictions", "signs", "step"])
+@pytest.mark.parametrize(
+    "batched",
+    ["gram", "labels", "starting_predictions", "signs", "step", "perpendicular_gram"],
+)
 def test_whichever_argument_has_a_batch_axis_the_others_follow(batched):
     five = {
         "gram": {"gram": np.stack([np.diag([1.0, 2, 3]) * k for k in range(1, 6)])},
@@ -53,12 +56,14 @@ def test_whichever_argument_has_a_batch_axis_the_others_follow(batched):
         "starting_predictions": {"starting_predictions": np.arange(30.0).reshape(5, 2, 3)},
         "signs": {"signs": np.array([[1, 1], [1, -1], [-1, 1], [-1, -1], [1, 1]])},
         "step": {"step_size": np.arange(1.0, 6)},
+        "perpendicular_gram": {"perpendicular_gram": np.arange(20.0).reshape(5, 2, 2)},
     }[batched]
     problem = from_gram(**five)
     assert problem.batch == 5
     sizes = {field.name: getattr(problem, field.name) for field in fields(problem)}
     for name in ("gram", "labels", "starting_predictions", "signs", "step_size"):
         assert sizes[name].shape[0] == 5, name
+    assert problem.perpendicular_gram.shape == (5, 2, 2)
     (name, values) = five.popitem()
     np.testing.assert_array_equal(sizes[name], values)
 
@@ -229,7 +234,8 @@ def test_moving_to_another_backend_changes_the_arrays_and_nothing_else():
         ({"gram": np.ones((0, 0))}, "n >= 1"),
         ({"labels": np.ones(4)}, "labels has n=4, expected n=3"),
         ({"labels": np.ones((1, 1, 3))}, "labels has shape"),
-        ({"starting_predictions": np.ones((2, 4))}, "starting predictions have n=4, expected n=3"),
+        ({"starting_predictions": np.ones((2, 4))}, r"predictions have m=2, n=4, expected .* n=3"),
+        ({"starting_predictions": np.ones((0, 3)), "signs": ()}, "predictions have m=0, n=3"),
         ({"starting_predictions": np.ones(3)}, "starting_predictions has shape"),
         ({"signs": (1,)}, "signs has m=1, expected m=2"),
         ({"signs": (1, 2)}, "signs has a value other than -1 and"),
