@@ -13,7 +13,7 @@ from verify.relu.problem import Problem
 
 SEED = 20260304
 SAME_LIMIT = 1e-8
-RUNS_PER_CELL = 20
+RUNS_PER_CELL = 14
 """Raise by hand for a longer sweep."""
 
 
