@@ -100,11 +100,15 @@ def fastest(problem: Problem, pattern: Array) -> Array:
 def rounding(problem: Problem, change: Array) -> Array:
     """Return a bound on the rounding error of evaluating β⁰ + Ga for a = `change`, (B, m, n).
 
-    |Σ_j G_ij a_j| ≤ √G_ii Σ_j √G_jj |a_j| (Cauchy–Schwarz), times the error of a sum.
+    Σ_j |G_ij| |a_j| is at most √G_ii Σ_j √G_jj |a_j|, and at most √G_ii √λ_max(G) ‖a‖₂
+    (Cauchy–Schwarz); the smaller one, times the error of a sum.
     """
     xp = array_namespace(change)
     lengths = xp.sqrt(xp.linalg.diagonal(problem.gram))[:, None, :]
-    size = lengths * xp.sum(lengths * xp.abs(change), axis=-1, keepdims=True)
+    by_entries = xp.sum(lengths * xp.abs(change), axis=-1, keepdims=True)
+    by_norm = xp.linalg.vector_norm(change, axis=-1, keepdims=True)
+    by_norm = by_norm * xp.sqrt(problem.eigenvalues[:, -1])[:, None, None]
+    size = lengths * xp.where(by_norm < by_entries, by_norm, by_entries)
     return summation(problem.examples, change) * (xp.abs(problem.starting_predictions) + size)
 
 

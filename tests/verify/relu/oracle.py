@@ -38,6 +38,18 @@ class Draw:
     def predictions(self):
         return self.weights @ self.features.swapaxes(-1, -2)
 
+    @property
+    def arguments(self):
+        """The keyword arguments with which `Problem.from_features` builds the same problems."""
+        return {
+            "features": self.features,
+            "labels": self.labels,
+            "starting_weights": self.weights,
+            "signs": self.signs,
+            "step_size": self.step_size,
+            "slope_at_zero": self.slope_at_zero,
+        }
+
 
 def draw(
     rng,

@@ -86,12 +86,20 @@ def hard_problem(rng, n, m):
 
 @dataclass(frozen=True)
 class Cell:
-    """A batch of hard problems, their runs, and plain paths with what lies far ahead of them."""
+    """A batch of hard problems, their runs, and plain paths with what lies far ahead of them.
+
+    patterns: (T + 1, B, m, n).   distance, changed: (T + 1, B), see `Path`.
+    side: (B,), the least distance that any prediction has kept on its side since step one.
+    limit, still_moving, far_distance: see `far_ahead`.
+    """
 
     problem: Problem
     run: Run
     kinds: np.ndarray
-    path: object
+    patterns: np.ndarray
+    distance: np.ndarray
+    changed: np.ndarray
+    side: np.ndarray
     limit: np.ndarray
     still_moving: np.ndarray
     far_distance: np.ndarray
@@ -110,19 +118,18 @@ class Cell:
 
     def pattern(self, step):
         """Return the plain path's pattern at each problem's own `step`, (B, m, n)."""
-        seen = self.path.predictions[step, np.arange(self.problem.batch)]
-        return seen >= 0 if self.problem.slope_at_zero else seen > 0
+        return self.patterns[step, np.arange(self.problem.batch)]
 
     def changes_after(self, step):
         """Return whether the plain path, or what lies ahead of it, flips after `step`, (B,)."""
         later = np.arange(PLAIN_STEPS + 1)[:, None] > step
         beyond = self.far_distance < -ROUNDING * self.scale
-        return (self.path.changed & later).any(axis=0) | beyond
+        return (self.changed & later).any(axis=0) | beyond
 
     def distance_after(self, step):
         """Return the least distance from zero that any prediction has after `step`, (B,)."""
         later = np.arange(PLAIN_STEPS + 1)[:, None] > step
-        least = np.where(later, self.path.distance, np.inf).min(axis=0)
+        least = np.where(later, self.distance, np.inf).min(axis=0)
         return np.minimum(least, self.far_distance)
 
     def excess(self, where, kept, promised):
@@ -130,6 +137,25 @@ class Cell:
         found = np.full(where.shape, np.inf)
         found[where] = (kept[where] - promised[where]) / self.scale[where]
         return found
+
+
+def observed(problem, kinds):
+    """Run the problems of a cell, plainly and with certificates."""
+    fixed = problem.gram, problem.labels
+    path = follow_in_gram_space(
+        *fixed, problem.starting_predictions, problem.step_size, problem.signs,
+        problem.slope_at_zero, PLAIN_STEPS,
+    )  # fmt: skip
+    seen = path.predictions
+    patterns = seen >= 0 if problem.slope_at_zero else seen > 0
+    side = np.where(patterns[1], seen[1:], -seen[1:]).min(axis=(0, 2, 3))
+    limit, moved, nearest = far_ahead(
+        *fixed, seen[-1], problem.step_size, problem.signs, patterns[-1], DOUBLINGS
+    )
+    run = descend(problem, max_steps=PLAIN_STEPS // 2)
+    return Cell(
+        problem, run, kinds, patterns, path.distance, path.changed, side, limit, moved, nearest
+    )
 
 
 @cache
@@ -141,21 +167,12 @@ def sweep():
             rng = np.random.default_rng([SEED, repeat, n, m])
             *fields, kinds = zip(*(hard_problem(rng, n, m) for _ in range(runs)), strict=True)
             gram, labels, predictions, signs, step = (np.stack(field) for field in fields)
-            slope = int(rng.integers(2))
             problem = Problem.from_gram(
                 gram, labels, starting_predictions=predictions, signs=signs,
-                step_size=step, slope_at_zero=slope,
+                step_size=step, slope_at_zero=int(rng.integers(2)),
             )  # fmt: skip
             with np.errstate(over="ignore", invalid="ignore"):
-                path = follow_in_gram_space(
-                    gram, labels, predictions, step, signs, slope, PLAIN_STEPS
-                )
-                last = path.predictions[-1]
-                limit, moved, nearest = far_ahead(
-                    gram, labels, last, step, signs, last >= 0 if slope else last > 0, DOUBLINGS
-                )
-            run = descend(problem, max_steps=PLAIN_STEPS // 2)
-            cells.append(Cell(problem, run, np.array(kinds), path, limit, moved, nearest))
+                cells.append(observed(problem, np.array(kinds)))
     return cells
 
 
@@ -205,8 +222,7 @@ def test_a_positive_freeze_margin_is_kept_from_step_one_for_ever():
     positive, worst = 0, np.inf
     for cell in sweep():
         run = cell.run
-        side = np.where(run.pattern_after_first_step, 1, -1) * cell.path.predictions[1:]
-        kept = np.minimum(side.min(axis=(0, 2, 3)), cell.far_distance)
+        kept = np.minimum(cell.side, cell.far_distance)
         promised = cell.certain & (run.freeze_margin > 0)
         excess = cell.excess(promised, kept, run.freeze_margin)
         found = np.flatnonzero((excess < -ROUNDING) | (promised & (run.last_flip > 1)))
@@ -221,10 +237,8 @@ def test_a_negative_freeze_margin_means_that_the_pattern_changed_after_step_one(
     for cell in sweep():
         run = cell.run
         crossed = cell.certain & (run.freeze_margin < 0)
-        side = np.where(run.pattern_after_first_step, 1, -1) * cell.path.predictions[1:]
-        kept = side.min(axis=(0, 2, 3))
-        found = np.flatnonzero(crossed & ((run.last_flip <= 1) | (kept > 0)))
-        assert not found.size, told(cell, found, run.steps, run.freeze_margin, kept)
+        found = np.flatnonzero(crossed & ((run.last_flip <= 1) | (cell.side > 0)))
+        assert not found.size, told(cell, found, run.steps, run.freeze_margin, cell.side)
         negative += crossed.sum()
     assert negative >= 500
 

@@ -17,18 +17,6 @@ RUNS_PER_CELL = 14
 """Raise by hand for a longer sweep."""
 
 
-def problem_of(sample):
-    """Return the problem of an oracle's `Draw`, from features and starting weights."""
-    return Problem.from_features(
-        sample.features,
-        sample.labels,
-        starting_weights=sample.weights,
-        signs=sample.signs,
-        step_size=sample.step_size,
-        slope_at_zero=sample.slope_at_zero,
-    )
-
-
 def differences(sample, run, reference):
     """Return how run and oracle differ, as named masks of problems, and the limits' errors."""
     weights = sample.perpendicular + run.duals @ sample.features
@@ -56,7 +44,7 @@ def test_certified_runs_are_those_of_weight_space_descent(neurons, start, outsid
             rng, RUNS_PER_CELL, n, n * ratio, neurons=neurons, start=start, outside=outside,
             slope_at_zero=slope_at_zero, relative_step=steps,
         )  # fmt: skip
-        run = descend(problem_of(sample), max_steps=1_000)
+        run = descend(Problem.from_features(**sample.arguments), max_steps=1_000)
         reference = descend_in_weights(sample, max_steps=3_000)
         certain = run.certified & (run.near_ties == 0)
         compared = certain & reference.settled
@@ -94,7 +82,7 @@ def test_a_step_so_large_that_errors_grow_is_not_certified_on_a_wrong_path(seed)
     sample = draw(
         rng, 200, 6, 7, start="random", outside=True, relative_step=(1.7, 2.6), least_label=0.2
     )
-    run = descend(problem_of(sample), max_steps=600)
+    run = descend(Problem.from_features(**sample.arguments), max_steps=600)
     reference = descend_in_weights(sample, max_steps=1_500)
     compared = run.certified & (run.near_ties == 0) & reference.settled
     found, error = differences(sample, run, reference)
@@ -140,7 +128,7 @@ def test_certified_runs_are_those_of_rational_arithmetic_where_predictions_hit_z
     for n, d in [(1, 1), (2, 2), (2, 3), (3, 2), (3, 4)]:
         sample = rational(rng, 40, n, d, neurons, slope_at_zero)
         reference = descend_in_weights(sample, max_steps=50, tolerance=Fraction(1, 10**18))
-        run = descend(problem_of(in_double(sample)), max_steps=32)
+        run = descend(Problem.from_features(**in_double(sample).arguments), max_steps=32)
         patterns = np.stack(reference.patterns)
         for b in np.flatnonzero(run.certified & (run.near_ties == 0)):
             later = patterns[min(run.steps[b], reference.steps[b]) :, b]
@@ -169,7 +157,7 @@ def test_a_run_at_rest_without_a_certificate_is_given_up_at_once():
     rng = np.random.default_rng(SEED)
     sample = draw(rng, 10, 8, 80)
     sample.labels[:, 0] = 0.0
-    run = descend(problem_of(sample))
+    run = descend(Problem.from_features(**sample.arguments))
     assert (run.steps < 500).all(), run.steps
     unsure = ~run.certified
     assert unsure.any()
@@ -193,7 +181,7 @@ def test_a_run_whose_residual_grows_without_bound_has_diverged():
 def test_steps_that_run_out_leave_a_run_undecided_at_its_last_step():
     rng = np.random.default_rng(SEED)
     sample = draw(rng, 5, 20, 400, relative_step=(0.02, 0.02))
-    problem = problem_of(sample)
+    problem = Problem.from_features(**sample.arguments)
     run = descend(problem, max_steps=3)
     assert (run.status == "undecided").all()
     assert (run.steps == 3).all()
@@ -204,7 +192,8 @@ def test_steps_that_run_out_leave_a_run_undecided_at_its_last_step():
 
 @pytest.mark.parametrize("max_steps", [0, -1])
 def test_fewer_steps_than_one_are_refused(max_steps):
-    problem = problem_of(draw(np.random.default_rng(SEED), 1, 3, 9))
+    sample = draw(np.random.default_rng(SEED), 1, 3, 9)
+    problem = Problem.from_features(**sample.arguments)
     with pytest.raises(InputError, match=f"max_steps={max_steps}, expected at least 1"):
         descend(problem, max_steps=max_steps)
 

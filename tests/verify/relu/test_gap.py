@@ -55,10 +55,7 @@ def test_gap_is_the_distance_in_weights(start, outside):
     """‖w_∞ − w⋆‖ with w_∞ from descent on the weights; the part outside the span counts."""
     rng = np.random.default_rng([SEED, start == "random", outside])
     sample = draw(rng, 60, 8, 60, start=start, outside=outside, relative_step=(0.3, 1.0))
-    problem = Problem.from_features(
-        sample.features, sample.labels, starting_weights=sample.weights,
-        step_size=sample.step_size,
-    )  # fmt: skip
+    problem = Problem.from_features(**sample.arguments)
     run, best = descend(problem), minimum_norm(problem)
     reference = descend_in_weights(sample)
     compared = run.certified & (run.near_ties == 0) & reference.settled
@@ -89,10 +86,7 @@ def test_the_limit_is_the_interpolant_of_the_positives_nearest_to_step_one(n, d,
     """And gap² = ‖w^⊥‖² + ΔᵀSΔ."""
     rng = np.random.default_rng([SEED, n, outside])
     sample = draw(rng, 20, n, d, outside=outside, relative_step=(0.4, 1.2))
-    problem = Problem.from_features(
-        sample.features, sample.labels, starting_weights=sample.weights,
-        step_size=sample.step_size,
-    )  # fmt: skip
+    problem = Problem.from_features(**sample.arguments)
     run, best = descend(problem), minimum_norm(problem)
     in_scope = positives_from_step_one(run)
     assert in_scope.sum() >= 10, in_scope.sum()

@@ -31,33 +31,20 @@ def other(request):
         pytest.skip(str(reason))
 
 
-def problem_of(sample):
-    """Return the problem of an oracle's `Draw`, from features and starting weights."""
-    return Problem.from_features(
-        sample.features,
-        sample.labels,
-        starting_weights=sample.weights,
-        signs=sample.signs,
-        step_size=sample.step_size,
-        slope_at_zero=sample.slope_at_zero,
-    )
-
-
 def one_neuron():
     """Problems with one neuron: certified after few steps, after many, late flips, n₊ = 0."""
     sample = draw(np.random.default_rng(SEED), 12, 6, 60, outside=True, relative_step=(0.05, 1.2))
     sample.labels[0] = -abs(sample.labels[0])
-    return problem_of(sample)
+    return Problem.from_features(**sample.arguments)
 
 
-def three_neurons(slope_at_zero=1):
+def three_neurons():
     """Problems with three neurons: the certificate by energy, large steps, near ties."""
-    return problem_of(
-        draw(
-            np.random.default_rng([SEED, 3]), 12, 6, 60, neurons=3, start="random", outside=True,
-            slope_at_zero=slope_at_zero, relative_step=(0.3, 2.5),
-        )
+    sample = draw(
+        np.random.default_rng([SEED, 3]), 12, 6, 60, neurons=3, start="random", outside=True,
+        slope_at_zero=1, relative_step=(0.3, 2.5),
     )  # fmt: skip
+    return Problem.from_features(**sample.arguments)
 
 
 def assert_same(found, expected, what, tolerance=SAME):
@@ -217,7 +204,8 @@ def test_a_singular_gram_matrix_is_refused_on_every_backend(other):
 
 def certified_by_both():
     """Problems of which some are certified by length at the step when energy is tried, 8."""
-    return problem_of(draw(np.random.default_rng(0), 40, 10, 60, relative_step=(0.4, 0.4)))
+    sample = draw(np.random.default_rng(0), 40, 10, 60, relative_step=(0.4, 0.4))
+    return Problem.from_features(**sample.arguments)
 
 
 @pytest.mark.parametrize("make", [one_neuron, three_neurons, certified_by_both])

@@ -11,18 +11,6 @@ from verify.relu.problem import Problem
 SEED = 20260308
 
 
-def problem_of(sample):
-    """Return the problem of an oracle's `Draw`, from features and starting weights."""
-    return Problem.from_features(
-        sample.features,
-        sample.labels,
-        starting_weights=sample.weights,
-        signs=sample.signs,
-        step_size=sample.step_size,
-        slope_at_zero=sample.slope_at_zero,
-    )
-
-
 @pytest.mark.parametrize("slope_at_zero", [0, 1])
 @pytest.mark.parametrize("start", ["positive", "random"])
 @pytest.mark.parametrize("neurons", [1, 2, 5])
@@ -32,7 +20,7 @@ def test_plain_descent_is_descent_on_the_weights(neurons, start, slope_at_zero):
         rng, 20, 8, 40, neurons=neurons, start=start, outside=True,
         slope_at_zero=slope_at_zero, relative_step=(0.2, 1.0),
     )  # fmt: skip
-    problem = problem_of(sample)
+    problem = Problem.from_features(**sample.arguments)
     plain = descend_plainly(problem)
     reference = descend_in_weights(sample, max_steps=2_000)
     near_ties = descend(problem).near_ties
@@ -57,7 +45,7 @@ def test_plain_descent_is_descent_on_the_weights(neurons, start, slope_at_zero):
 def test_plain_descent_ends_where_the_jump_does(neurons):
     rng = np.random.default_rng([SEED, neurons])
     sample = draw(rng, 30, 12, 120, neurons=neurons, start="random", relative_step=(0.3, 1.0))
-    problem = problem_of(sample)
+    problem = Problem.from_features(**sample.arguments)
     run, plain = descend(problem), descend_plainly(problem, max_steps=5_000)
     sure = run.certified & (run.near_ties == 0) & plain.settled
     assert sure.sum() >= 25, sure.sum()
@@ -71,7 +59,7 @@ def test_contraction_is_at_most_the_rate_of_the_positives_block():
     """max|1 − ηλ(G₊₊)| where the pattern is S+ from step one on, and it is nearly attained."""
     rng = np.random.default_rng(SEED)
     sample = draw(rng, 40, 10, 400, relative_step=(0.3, 1.6))
-    problem = problem_of(sample)
+    problem = Problem.from_features(**sample.arguments)
     run, plain = descend(problem), descend_plainly(problem)
     first = (run.pattern_after_first_step[:, 0] == problem.positives).all(axis=-1)
     scope = run.certified & first & (run.freeze_margin > 0) & (problem.positives.sum(axis=-1) > 1)
@@ -85,7 +73,8 @@ def test_contraction_is_at_most_the_rate_of_the_positives_block():
 
 
 def test_a_run_without_enough_steps_is_not_settled():
-    problem = problem_of(draw(np.random.default_rng(SEED), 5, 8, 80, relative_step=(0.1, 0.1)))
+    sample = draw(np.random.default_rng(SEED), 5, 8, 80, relative_step=(0.1, 0.1))
+    problem = Problem.from_features(**sample.arguments)
     plain = descend_plainly(problem, max_steps=3)
     assert not plain.settled.any()
     assert (plain.steps == 3).all()
