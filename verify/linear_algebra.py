@@ -41,11 +41,53 @@ def _solve_on_host(
         # A symmetric matrix equals its transpose, so the C-ordered copy needs no reordering.
         _, solution[position], info = posv(matrix[position].T, right[position], lower=1)
         if info != 0:
-            raise InputError(
-                f"matrix number {position} of the batch is not positive definite "
-                f"(leading minor {info}); check its eigenvalues before solving"
-            )
+            raise _not_positive_definite(position, info)
     return solution
+
+
+def solve_on(matrix: Array, mask: Array, right: Array) -> Array:
+    """Solve A_SS x_S = b_S, with x = 0 off S, on the principal submatrices that masks pick.
+
+    matrix: (B, n, n), positive definite on S.   mask: (B, n), the sets S.   right: (B, n, k).
+    By Cholesky with one step of iterative refinement. Raises InputError as
+    `solve_positive_definite`.
+    """
+    if is_numpy(matrix):
+        return _solve_submatrices_on_host(matrix, mask, right)
+    xp = array_namespace(matrix)
+    inside, full = mask[:, :, None], masked(matrix, mask)
+    zero = xp.zeros_like(right)
+    solution = solve_positive_definite(full, xp.where(inside, right, zero))
+    residual = xp.where(inside, right - matrix @ solution, zero)
+    return xp.where(inside, solution + solve_positive_definite(full, residual), zero)
+
+
+def _solve_submatrices_on_host(
+    matrix: np.ndarray[Any, Any], mask: np.ndarray[Any, Any], right: np.ndarray[Any, Any]
+) -> np.ndarray[Any, Any]:
+    """Cut each submatrix out: a set of half the examples costs an eighth of the whole."""
+    from scipy.linalg.lapack import get_lapack_funcs
+
+    posv, potrs = get_lapack_funcs(("posv", "potrs"), (matrix, right))
+    solution = np.zeros(right.shape, right.dtype)
+    for position, on in enumerate(mask):
+        index = np.flatnonzero(on)
+        if not index.size:
+            continue
+        submatrix, side = matrix[position][np.ix_(index, index)], right[position][index]
+        factor, first, info = posv(submatrix.T, side, lower=1)
+        if info != 0:
+            raise _not_positive_definite(position, info)
+        correction, _ = potrs(factor, side - submatrix @ first, lower=1)
+        solution[position, index] = first + correction
+    return solution
+
+
+def _not_positive_definite(position: int, minor: int) -> InputError:
+    return InputError(
+        f"matrix number {position} of the batch is not positive definite (leading minor "
+        f"{minor}); check its eigenvalues before solving"
+    )
 
 
 def masked(matrix: Array, mask: Array) -> Array:

@@ -5,7 +5,7 @@ import pytest
 
 from verify.arrays import backend, to_numpy
 from verify.errors import BackendUnavailable, InputError
-from verify.linear_algebra import masked, solve_positive_definite
+from verify.linear_algebra import masked, solve_on, solve_positive_definite
 
 SEED = 20260311
 
@@ -19,14 +19,21 @@ def right_sides(batch, n, columns):
     return np.random.default_rng([SEED, columns]).normal(size=(batch, n, columns))
 
 
-@pytest.mark.parametrize("name", ["numpy", "array-api-strict", "array-api-strict:device1", "torch"])
+BACKENDS = ["numpy", "array-api-strict", "array-api-strict:device1", "torch"]
+
+
+def available(name):
+    try:
+        return backend(name)
+    except BackendUnavailable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.mark.parametrize("name", BACKENDS)
 @pytest.mark.parametrize("columns", [1, 3])
 @pytest.mark.parametrize(("batch", "n"), [(1, 1), (5, 4), (3, 60)])
 def test_solutions_agree_with_numpy(batch, n, columns, name):
-    try:
-        there = backend(name)
-    except BackendUnavailable as reason:
-        pytest.skip(str(reason))
+    there = available(name)
     matrix, right = positive_definite(batch, n), right_sides(batch, n, columns)
     solution = solve_positive_definite(there.asarray(matrix), there.asarray(right))
     expected = np.linalg.solve(matrix, right)
@@ -97,6 +104,27 @@ def test_solving_a_masked_batch_solves_each_submatrix():
     for b, on in enumerate(mask):
         expected = np.linalg.solve(matrix[b][np.ix_(on, on)], right[b][on])
         np.testing.assert_allclose(solution[b][on], expected, rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_solving_on_a_mask_solves_each_submatrix_and_leaves_the_rest_zero(name):
+    there = available(name)
+    rng = np.random.default_rng(SEED)
+    matrix, right = positive_definite(20, 8), right_sides(20, 8, 2)
+    mask = rng.random((20, 8)) < 0.5
+    mask[0] = False
+    solution = to_numpy(solve_on(*(there.asarray(array) for array in (matrix, mask, right))))
+    assert (solution[~mask] == 0).all()
+    for b, on in enumerate(mask):
+        expected = np.linalg.solve(matrix[b][np.ix_(on, on)], right[b][on])
+        np.testing.assert_allclose(solution[b][on], expected, rtol=1e-11, atol=1e-14)
+
+
+def test_solving_on_a_mask_refuses_what_is_not_positive_definite_there():
+    matrix = np.diag([1.0, -1.0, 1.0])[None]
+    solve_on(matrix, np.array([[True, False, True]]), np.ones((1, 3, 1)))
+    with pytest.raises(InputError, match="not positive definite"):
+        solve_on(matrix, np.array([[True, True, False]]), np.ones((1, 3, 1)))
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-200, 1e200])

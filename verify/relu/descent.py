@@ -10,7 +10,7 @@ import numpy as np
 
 from verify.arrays import Array, array_namespace, to_numpy
 from verify.errors import InputError
-from verify.linear_algebra import masked, solve_positive_definite
+from verify.linear_algebra import solve_on
 from verify.relu.certificate import (
     Certificate,
     State,
@@ -181,7 +181,7 @@ def _begin(problem: Problem) -> _Running:
     norm = xp.linalg.vector_norm
     scale = norm(state.residual, axis=-1) + norm(problem.labels, axis=-1)
     return _Running(
-        problem=problem,
+        problem=problem.without_features(),
         state=state,
         first_pattern=state.pattern,
         scale=scale,
@@ -277,11 +277,8 @@ def _freeze(
 
 def _remaining_change(problem: Problem, state: State) -> Array:
     """Return q with M_CC q_C = r_C and q = 0 elsewhere, (B, n), for regular M_CC."""
-    xp = array_namespace(problem.gram)
-    mask = covered(state)
-    residual = xp.where(mask, state.residual, xp.zeros_like(state.residual))
-    matrix = masked(interaction(problem, state.pattern), mask)
-    return solve_positive_definite(matrix, residual[:, :, None])[:, :, 0]
+    matrix = interaction(problem, state.pattern)
+    return solve_on(matrix, covered(state), state.residual[:, :, None])[:, :, 0]
 
 
 def _outcome(
@@ -318,5 +315,5 @@ def _assemble(problem: Problem, outcomes: list[_Outcome]) -> Run:
         index = xp.asarray(order, device=array_api_compat.device(parts[0]))
         return xp.take(xp.concat(parts, axis=0), index, axis=0)
 
-    names = (field.name for field in fields(Run) if field.name != "problem")
+    names = [field.name for field in fields(Run) if field.name != "problem"]
     return Run(problem=problem, **{name: merged(name) for name in names})

@@ -7,7 +7,7 @@ negative example active at the start and the pattern S+ from step one on.
 from __future__ import annotations
 
 from verify.arrays import Array, array_namespace
-from verify.linear_algebra import masked, solve_positive_definite
+from verify.linear_algebra import solve_on
 from verify.relu.descent import Run, gradient_step, start
 from verify.relu.minimum_norm import MinimumNorm
 from verify.relu.problem import Problem
@@ -49,12 +49,9 @@ def nearest_interpolant(problem: Problem) -> Array:
     The interpolant of the positive examples nearest to the weights after step one: the limit
     of gradient descent if the pattern is S+ from step one on (theory §6).
     """
-    xp = array_namespace(problem.gram)
     duals = duals_after_first_step(problem)
     missing = problem.labels - (problem.gram @ duals[:, :, None])[:, :, 0]
-    right = xp.where(problem.positives, missing, xp.zeros_like(missing))
-    matrix = masked(problem.gram, problem.positives)
-    return duals + solve_positive_definite(matrix, right[:, :, None])[:, :, 0]
+    return duals + solve_on(problem.gram, problem.positives, missing[:, :, None])[:, :, 0]
 
 
 def schur_gap(problem: Problem, best: MinimumNorm) -> Array:
@@ -67,8 +64,7 @@ def schur_gap(problem: Problem, best: MinimumNorm) -> Array:
     difference = xp.where(problem.positives, xp.zeros_like(difference), difference)
     image = (problem.gram @ difference[:, :, None])[:, :, 0]
     on_positives = xp.where(problem.positives, image, xp.zeros_like(image))
-    matrix = masked(problem.gram, problem.positives)
-    explained = solve_positive_definite(matrix, on_positives[:, :, None])[:, :, 0]
+    explained = solve_on(problem.gram, problem.positives, image[:, :, None])[:, :, 0]
     square = xp.sum(difference * image, axis=-1) - xp.sum(on_positives * explained, axis=-1)
     return xp.sqrt(xp.where(square > 0, square, 0 * square) + outside_span(problem) ** 2)
 

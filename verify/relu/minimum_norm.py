@@ -18,7 +18,7 @@ import numpy as np
 
 from verify.arrays import Array, array_namespace, to_numpy
 from verify.errors import InputError
-from verify.linear_algebra import masked, solve_positive_definite
+from verify.linear_algebra import solve_on
 from verify.relu.problem import Problem
 from verify.tolerances import KKT, REGULAR_ABOVE
 
@@ -128,13 +128,8 @@ def _check(problem: Problem) -> None:
 def _solve_on(gram: Array, labels: Array, positives: Array, tight: Array) -> Array:
     """Return α, zero off S+ ∪ F, with (Gα)₊ = y₊ and (Gα)_F = 0, (B, n)."""
     xp = array_namespace(gram)
-    right = xp.where(positives, labels, xp.zeros_like(labels))[:, :, None]
-    support = positives | tight
-    matrix = masked(gram, support)
-    duals = solve_positive_definite(matrix, right)
-    kept = support[:, :, None]
-    residual = xp.where(kept, right - gram @ duals, xp.zeros_like(right))
-    return (duals + solve_positive_definite(matrix, residual))[:, :, 0]
+    right = xp.where(positives, labels, xp.zeros_like(labels))
+    return solve_on(gram, positives | tight, right[:, :, None])[:, :, 0]
 
 
 def _pivot(gram: Array, labels: Array, positives: Array) -> Array:

@@ -10,8 +10,9 @@ from typing import Any
 
 from verify.arrays import Array, Backend, array_namespace, to_numpy
 from verify.errors import InputError
+from verify.linear_algebra import solve_on
 from verify.relu.effective_dimensions import EffectiveDimensions
-from verify.tolerances import SINGULAR_BELOW
+from verify.tolerances import REGULAR_ABOVE, SINGULAR_BELOW
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,13 @@ class Problem:
     @cached_property
     def starting_duals(self) -> Array:
         """Minimum-norm data-span coefficients G⁺β⁰ of the starting weights, (B, m, n)."""
-        return _pseudo_solve(self.gram, self.starting_predictions)[0]
+        xp = array_namespace(self.gram)
+        values = self.eigenvalues
+        if bool(xp.any(values[:, 0] <= REGULAR_ABOVE * values[:, -1])):
+            return _pseudo_solve(self.gram, self.starting_predictions)[0]
+        everything = xp.ones_like(self.labels) > 0
+        predictions = xp.matrix_transpose(self.starting_predictions)
+        return xp.matrix_transpose(solve_on(self.gram, everything, predictions))
 
     @property
     def positives(self) -> Array:
@@ -82,10 +89,18 @@ class Problem:
         arrays: dict[str, Any] = {name: rows(getattr(self, name)) for name in _BATCHED}
         law = None if self.law is None else self.law.select(to_numpy(index))
         chosen = replace(self, law=law, **arrays)
-        for name in ("eigenvalues", "starting_duals"):
+        for name in _COMPUTED:
             if name in self.__dict__:
                 chosen.__dict__[name] = rows(self.__dict__[name])
         return chosen
+
+    def without_features(self) -> Problem:
+        """Return the same problems in Gram space alone, with what is computed already."""
+        bare = replace(self, features=None, starting_weights=None)
+        for name in _COMPUTED:
+            if name in self.__dict__:
+                bare.__dict__[name] = self.__dict__[name]
+        return bare
 
     def to(self, backend: Backend) -> Problem:
         """Return the same problems with their arrays on `backend`."""
@@ -201,6 +216,8 @@ class Problem:
             None,
         )
 
+
+_COMPUTED = ("eigenvalues", "starting_duals")
 
 _BATCHED = (
     "gram",

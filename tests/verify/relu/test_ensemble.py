@@ -39,7 +39,7 @@ def test_a_draw_is_a_valid_problem_with_its_law_attached() -> None:
         signs=problem.signs,
         perpendicular_gram=problem.perpendicular_gram,
     )
-    np.testing.assert_array_equal(again.starting_duals, problem.starting_duals)
+    np.testing.assert_allclose(again.starting_duals, problem.starting_duals, rtol=1e-12)
     assert problem.select(np.asarray([3, 1])).law.trace.tolist() == [300.0, 300.0]
 
 
