@@ -1,0 +1,74 @@
+"""One sentence and one exit code for a run: nothing that went wrong may hide in them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reports.running import error_share
+from reports.summary import exit_code, sentence
+from verify import Verdict, check, load_file
+from verify.verdict import Conclusion
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def verdict() -> Verdict:
+    return check(load_file(EXAMPLES / "least_squares.py"), trials=40)[0]
+
+
+def concluded(verdict: Verdict, conclusion: Conclusion, control: bool = False) -> Verdict:
+    expected = Conclusion.REFUTED if control else Conclusion.SUPPORTED
+    return replace(verdict, verdict=conclusion, expected=expected)
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "code"),
+    [
+        (Conclusion.CERTIFIED, 0),
+        (Conclusion.SUPPORTED, 0),
+        (Conclusion.REFUTED, 1),
+        (Conclusion.VACUOUS, 3),
+        (Conclusion.INCONCLUSIVE, 3),
+        (Conclusion.UNDECIDED, 3),
+    ],
+)
+def test_the_exit_code_of_a_claim(verdict: Verdict, conclusion: Conclusion, code: int) -> None:
+    assert exit_code([concluded(verdict, conclusion)]) == code
+    good = concluded(verdict, Conclusion.SUPPORTED)
+    assert exit_code([good, concluded(verdict, conclusion), good]) == code
+
+
+@pytest.mark.parametrize("conclusion", [c for c in Conclusion if c != "refuted"])
+def test_a_control_that_is_not_refuted_fails_the_run(
+    verdict: Verdict, conclusion: Conclusion
+) -> None:
+    good = concluded(verdict, Conclusion.SUPPORTED)
+    control = concluded(verdict, conclusion, control=True)
+    assert exit_code([good, control]) == 1
+    assert "the evidence is void" in sentence([good, control])
+
+
+def test_a_refutation_outranks_what_is_unsettled(verdict: Verdict) -> None:
+    vacuous = concluded(verdict, Conclusion.VACUOUS)
+    refuted = concluded(verdict, Conclusion.REFUTED)
+    assert exit_code([vacuous, refuted]) == exit_code([refuted, vacuous]) == 1
+
+
+def test_the_sentence_counts_every_conclusion(verdict: Verdict) -> None:
+    verdicts = [concluded(verdict, conclusion) for conclusion in Conclusion]
+    verdicts.append(concluded(verdict, Conclusion.REFUTED, control=True))
+    told = sentence(verdicts)
+    assert told.startswith("Of 6 claims, 1 certified, 1 supported, 1 refuted, 1 vacuous")
+    assert "all 1 controls are refuted" in told
+
+
+def test_built_in_theorems_share_the_error_and_a_users_own_has_it_in_full() -> None:
+    from properties.catalogue import MODULES, find_theorem
+
+    shares = [error_share(find_theorem(name), 0.95) for name in MODULES]
+    assert sum(shares) == pytest.approx(0.05)
+    assert error_share(load_file(EXAMPLES / "least_squares.py"), 0.95) == pytest.approx(0.05)
