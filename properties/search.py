@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -107,6 +108,7 @@ def hunt(theorem: Theorem, claim: Claim, examples: int, root_seed: int) -> Hunt:
             in_scope=sum(counts.values()) - counts.get(OUT_OF_SCOPE, 0),
             violated=counts.get(VIOLATED, 0),
             undecided=counts.get(UNDECIDED, 0),
+            worst_margin=min((margin for margin, _, _ in found), default=math.nan),
         ),
         smallest=None if smallest is None else capture(smallest),
         worst=capture(min(found, key=lambda entry: entry[0])) if found else None,
@@ -195,7 +197,6 @@ def with_hunt(verdict: Verdict, found: Hunt) -> Verdict:
         verdict=Conclusion.REFUTED,
         hunted=found.hunted,
         detail=detail if verdict.verdict is not Conclusion.REFUTED else verdict.detail,
-        worst_margin=float(np.fmin(verdict.worst_margin, found.worst.margin)),
     )
 
 

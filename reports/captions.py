@@ -12,6 +12,7 @@ from reports.typography import (
     brief,
     claimed_slope,
     common_coordinates,
+    excludes_exponent,
     fact_name,
     interval,
     number,
@@ -69,11 +70,16 @@ def _scaling_law(slope: Part) -> list[str]:
     else:
         seen = {
             "supported": "The means follow the claimed law: the whole interval of the slope, "
-            "{found}, lies within {claimed}.",
-            "refuted": "The means do not follow the claimed law: the slope, {found}, excludes "
-            "{claimed}.",
+            "{found}, lies within {claimed}{although}.",
+            "refuted": "The means do not follow the claimed law: the whole interval of the slope, "
+            "{found}, lies outside {claimed}.",
         }.get(slope["verdict"], "The slope, {found}, does not settle the claimed {claimed}.")
-        seen = seen.format(found=interval(slope), claimed=claimed_slope(slope))
+        seen = seen.format(
+            found=interval(slope),
+            claimed=claimed_slope(slope),
+            although=f", though it leaves out {number(slope['exponent'])} itself"
+            * excludes_exponent(slope),
+        )
     points = slope.get("points") or ()
     shared = common_coordinates(points)
     held = f", at {point_text(shared)}" if shared else ""
@@ -86,8 +92,14 @@ def _scaling_law(slope: Part) -> list[str]:
             * has_band
         )
         + "Both lines pass through the centre of the means, since a slope says nothing about "
-        "constants. Below, the means are divided by the claimed law: level dots follow it, a tilt "
-        "is a wrong slope."
+        "constants. Below, the means are divided by the claimed law: level dots follow it exactly, "
+        "and a tilt is how far the slope is from the claimed exponent, which the tolerance may "
+        "allow."
+        + (
+            f" The dot farthest from the fitted line is off by {number(slope.get('curvature'), 2)} "
+            "in natural log (curvature), which no interval covers."
+            * (slope.get("curvature") is not None)
+        )
     )
     return [seen, drawn]
 
@@ -113,8 +125,8 @@ def _probability_bounds(claim: Part) -> list[str]:
     left_out = len(cells) - len(figures.cells_shown(cells))
     drawn = (
         "The mark is the lower bound, the line runs to the upper bound, and the small tick is the "
-        f"observed frequency. {_marks_drawn(cells)} Each bound has confidence "
-        f"{percent(claim['cell_confidence'])}."
+        f"observed frequency. {_marks_drawn(cells)} Each bound, upper or lower, has confidence "
+        f"{percent(claim['confidence'])}."
         f"{shared}"
         + (f" The {left_out} cells with the highest bounds are left out." * bool(left_out))
     )

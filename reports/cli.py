@@ -67,9 +67,9 @@ def cli() -> None:
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    default=Path("relu-verify-out"),
-    show_default=True,
-    help="Folder for report.json, report.html, counterexamples/ and the records.",
+    default=None,
+    help="Folder for report.json, report.html, counterexamples/ and the records.  [default: "
+    "relu-verify-out, and relu-verify-out/NAME for theorems that are named]",
 )
 def run(
     theorems: tuple[str, ...],
@@ -78,7 +78,7 @@ def run(
     jobs: int | None,
     backend: str,
     confidence: float,
-    out: Path,
+    out: Path | None,
 ) -> int:
     """Verify theorems: built-in ids, or Python files that hold one (default: all built-in).
 
@@ -91,18 +91,22 @@ def run(
     from reports.lines import verdict_line
     from reports.running import Settings
     from reports.running import run as run_theorems
-    from reports.summary import summarise, write
+    from reports.summary import summarise, told, write
 
     began = time.perf_counter()
     chosen = [find_theorem(name) for name in dict.fromkeys(theorems or MODULES)]
     settings = Settings(profile, seed, jobs or _cores(), backend, confidence)
+    out = out or _default_folder(theorems)
+    results = []
     with _Bar() as bar:
-        results = run_theorems(chosen, settings, out, bar.update)
+        for result in run_theorems(chosen, settings, out, bar.update):
+            bar.close()
+            results.append(result)
+            for verdict in result.verdicts:
+                click.echo(verdict_line(told(result, verdict)))
     command = shlex.join(["relu-verify", *sys.argv[1:]])
-    report = summarise(results, settings, time.perf_counter() - began, command)
+    report = summarise(results, settings, time.perf_counter() - began, command, out)
     write(report, out)
-    for verdict in report["verdicts"]:
-        click.echo(verdict_line(verdict))
     click.echo(f"{report['sentence']}  [{report['wall_time_s']:.0f} s]", err=True)
     click.echo(f"Report: {out / 'report.html'}", err=True)
     return int(report["exit_code"])
@@ -179,7 +183,8 @@ def data(
     """
     import json
 
-    from reports.own_data import analyse, told
+    from reports.own_data import analyse
+    from reports.own_data_lines import told
 
     found = analyse(features, labels, positive, step, start)
     click.echo(json.dumps(found, indent=1, ensure_ascii=False) if as_json else told(found))
@@ -197,20 +202,31 @@ class _Bar:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the bar as it stands; the next update begins another."""
         if self._bar is not None:
             self._bar.close()
+            self._bar, self._name = None, ""
 
     def update(self, theorem: str, done: int, total: int, what: str) -> None:
         from tqdm import tqdm
 
         name = f"{theorem} {'hunt' if what.startswith('hunt') else ''}".strip()
         if name != self._name:
-            self.__exit__()
+            self.close()
             self._bar = tqdm(total=total, desc=name, unit="block", disable=None, file=sys.stderr)
             self._name = name
         self._bar.total = total
         self._bar.set_postfix_str(what, refresh=False)
         self._bar.update(done - self._bar.n)
+
+
+def _default_folder(theorems: tuple[str, ...]) -> Path:
+    """Return relu-verify-out for everything, a folder of its own in it for named theorems."""
+    names = [Path(name).stem if name.endswith(".py") else name for name in theorems]
+    return Path("relu-verify-out", "+".join(dict.fromkeys(names))[:100])
 
 
 def _cores() -> int:

@@ -47,7 +47,8 @@ def scaling_is_drawable(slope: Mapping[str, Any]) -> bool:
 
 def scaling_law(slope: Mapping[str, Any], *, name: str, label: str) -> str:
     """Draw one sweep of a rate: geometric mean ± spread on log–log axes, with band, fitted and
-    claimed slope; below, the means over the claimed law, where a wrong slope shows as a tilt."""
+    claimed slope; below, the means over the claimed law, where a tilt is how far the slope is from
+    the claimed exponent."""
     points = _sweep_points(slope)
     x, y = ([math.log10(point[side]) for point in points] for side in (0, 1))
     spread = [point[2] / math.log(10) for point in points]

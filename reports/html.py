@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from shlex import quote as shell_quote
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -34,16 +35,22 @@ VERDICTS = {
 """The six words and their meaning; `verify.verdict` says the same, and a test holds them to it."""
 
 MARKS = {
-    "V": ("the paper’s", "read in the source"),
-    "A": ("the paper’s", "the abstract or a published summary only"),
+    "V": ("read in the paper", "read in the source"),
+    "A": ("abstract or summary", "the abstract or a published summary only"),
     "D": ("ours", "derived here and checked numerically"),
     "H": ("ours", "our heuristic, with measured evidence"),
     "F": ("folklore", "folklore or conjecture, without a source"),
-    "X": ("false", "false on purpose: a control, which must be refuted"),
+    "X": ("false on purpose", "false on purpose: a control, which must be refuted"),
 }
-"""Whose statement it is, and how that is known; `verify.theorem` says the same."""
+"""Whose statement it is, in a few words, and how that is known; `verify.claims` says the same."""
+
+_OWNERS = {"V": "paper", "A": "summary", "D": "ours", "H": "ours"}
+"""How a mark is drawn; the others are nobody's."""
 
 _UNKNOWN = "a mark that this page does not know"
+
+DEFAULT_FOLDER = "relu-verify-out"
+"""Where a run leaves its files, for a report that does not say."""
 
 EXIT_CODES = {
     0: "everything is as expected",
@@ -80,8 +87,9 @@ def anchor(kind: str, name: str) -> str:
 
 
 def _page(report: Part) -> dict[str, Any]:
+    folder = str(report.get("out") or DEFAULT_FOLDER)
     verdicts = [_with_defaults(verdict) for verdict in report.get("verdicts") or ()]
-    theorems = _theorems(report, verdicts)
+    theorems = _theorems(report, verdicts, folder)
     drawn = captions.captioned_figures(report, theorems)
     tool = {"name": "relu-verify", "version": "", **(report.get("tool") or {})}
     claims = [claim for theorem in theorems for claim in theorem["claims"]]
@@ -104,6 +112,7 @@ def _page(report: Part) -> dict[str, Any]:
         "figures": drawn,
         "verdicts": [(word, VERDICTS[word]) for word in VERDICTS],
         "marks": [_mark({"status": letter}) for letter in MARKS],
+        "read": _is_read(theorems),
         "command": report.get("command") or "",
         "versions": report.get("versions") or {},
         "exit_code": report.get("exit_code"),
@@ -112,8 +121,13 @@ def _page(report: Part) -> dict[str, Any]:
     }
 
 
-def _theorems(report: Part, verdicts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the theorems with their claims and controls; also one that only verdicts name."""
+def _theorems(
+    report: Part, verdicts: Sequence[dict[str, Any]], folder: str
+) -> list[dict[str, Any]]:
+    """Return the theorems with their claims and controls; also one that only verdicts name.
+
+    folder: where the run left its files.
+    """
     listed = {theorem["address"]: theorem for theorem in report.get("theorems") or ()}
     for verdict in verdicts:
         listed.setdefault(verdict["theorem"], {"address": verdict["theorem"]})
@@ -131,8 +145,8 @@ def _theorems(report: Part, verdicts: Sequence[dict[str, Any]]) -> list[dict[str
             }
             for assumption in theorem.get("assumptions") or ()
         ]
-        links = {assumption["id"]: assumption["anchor"] for assumption in assumptions}
-        claims = [_claim(verdict, links, own) for verdict in own]
+        known = {assumption["id"]: assumption for assumption in assumptions}
+        claims = [_claim(verdict, known, own, folder) for verdict in own]
         found.append(
             {
                 "name": name,
@@ -143,6 +157,8 @@ def _theorems(report: Part, verdicts: Sequence[dict[str, Any]]) -> list[dict[str
                 "citation": theorem.get("citation") or "",
                 "method": theorem.get("method") or "",
                 "mark": _mark(theorem),
+                "symbols": theorem.get("symbols") or (),
+                "defaults": theorem.get("defaults") or {},
                 "axes": theorem.get("axes") or (),
                 "assumptions": assumptions,
                 "claims": [claim for claim in claims if claim["expected"] != "refuted"],
@@ -177,35 +193,48 @@ def _mark(entry: Part) -> dict[str, str] | None:
     """Return the mark of a theorem, assumption or claim: whose it is, and what that means."""
     letter = str(entry.get("status") or "")
     whose, meaning = MARKS.get(letter, ("unknown", entry.get("status_meaning") or _UNKNOWN))
-    owner = {"the paper’s": "paper", "ours": "ours"}.get(whose, "none")
+    owner = _OWNERS.get(letter, "none")
     return (
         {"letter": letter, "whose": whose, "owner": owner, "meaning": meaning} if letter else None
     )
 
 
+def _is_read(theorems: Sequence[Part]) -> bool:
+    """Whether anything that a report states was read in the paper itself."""
+    stated = [
+        entry
+        for theorem in theorems
+        for entry in (theorem, *theorem["assumptions"], *theorem["claims"], *theorem["controls"])
+    ]
+    return any((entry["mark"] or {}).get("letter") == "V" for entry in stated)
+
+
 def _claim(
-    verdict: dict[str, Any], assumptions: Mapping[str, str], siblings: Sequence[Part]
+    verdict: dict[str, Any], assumptions: Mapping[str, Part], siblings: Sequence[Part], folder: str
 ) -> dict[str, Any]:
-    """Return a claim; `assumptions` are the anchors of its theorem's, `siblings` its verdicts."""
+    """Return a claim; `assumptions` are its theorem's by id, `siblings` its theorem's verdicts."""
+    given = [(name, assumptions.get(name) or {}) for name in verdict["given"]]
+    ours = sum((entry.get("mark") or {}).get("owner") == "ours" for _, entry in given)
     cells = [_cell(cell, rank) for rank, cell in enumerate(verdict["cells"], start=1)]
     return {
         **verdict,
         "anchor": anchor("claim", verdict["full_id"]),
         "meaning": VERDICTS.get(verdict["verdict"], ""),
         "mark": _mark(verdict),
-        "kind_words": typography.kind_words(verdict),
+        "kind_words": typography.kind_words(verdict, ours),
         "counts": _counts(verdict),
         "bound": typography.bound_words(verdict),
-        "assumptions": [(name, assumptions.get(name)) for name in verdict["given"]],
+        "margin": typography.margin_words(verdict),
+        "assumptions": [(name, entry.get("anchor")) for name, entry in given],
         "rests_on": [_basis(name, siblings) for name in verdict["rests_on"]],
         "cells": cells,
         "shared_point": point_text(typography.common_coordinates([c["point"] for c in cells]))
         if len(cells) > 1
         else "",
-        "cell_confidence": _cell_confidence(verdict),
+        "cells_bounded": verdict["kind"] != "universal",
         "cells_agree": all(cell["verdict"] == verdict["verdict"] for cell in cells),
         "cells_words": typography.cells_words(cells),
-        "counterexamples": [_counterexample(entry) for entry in verdict["counterexamples"]],
+        "counterexamples": [_counterexample(entry, folder) for entry in verdict["counterexamples"]],
         "figures": [],
     }
 
@@ -228,29 +257,29 @@ def _cell(cell: Part, rank: int) -> dict[str, Any]:
     tally = {**dict.fromkeys(("trials", "in_scope", "holds", "violated", "undecided"), 0)}
     tally = {**tally, "worst_margin": None, **(cell.get("tally") or {})}
     bounds = {key: cell.get(key) for key in ("lower_bound", "upper_bound")}
-    return {**cell, **bounds, "point": cell.get("point") or {}, "tally": tally, "rank": rank}
+    margin = typography.margin_words(tally)
+    point = cell.get("point") or {}
+    return {**cell, **bounds, "point": point, "tally": tally, "rank": rank, "margin": margin}
 
 
-def _cell_confidence(verdict: Part) -> float | None:
-    """Return the confidence of each bound of a cell: a universal claim's is quoted for the pool,
-    and its cells share that error equally; a with-probability claim's is quoted for a cell."""
-    if verdict["confidence"] is None or not verdict["cells"]:
-        return None
-    shares = len(verdict["cells"]) if verdict["kind"] == "universal" else 1
-    return 1 - (1 - verdict["confidence"]) / shares
-
-
-def _counterexample(entry: Part) -> dict[str, Any]:
+def _counterexample(entry: Part, folder: str) -> dict[str, Any]:
     facts = entry.get("summary") or {}
     return {
         "kind": entry.get("kind") or "",
         "file": entry.get("file") or "",
         "margin": entry.get("margin"),
-        "command": entry.get("command") or "",
+        "command": entry.get("command") or _replay(folder, entry.get("file") or ""),
         "facts": [
             (typography.fact_name(name), typography.fact(value)) for name, value in facts.items()
         ],
     }
+
+
+def _replay(folder: str, file: str) -> str:
+    """Return the command that replays a file of a run's folder, for a shell; "" for no file."""
+    path = f"{folder.rstrip('/')}/{file}"
+    path = f"./{path}" if path.startswith("-") else path
+    return f"relu-verify replay {shell_quote(path)}" if file else ""
 
 
 def _tallies(claims: Sequence[Part], controls: Sequence[Part]) -> dict[str, Any]:
@@ -299,6 +328,7 @@ def _environment() -> Environment:
         at_most=typography.at_most,
         interval=typography.interval,
         claimed_slope=typography.claimed_slope,
+        where_slopes_lie=typography.where_slopes_lie,
         prose=typography.prose,
         breakable=typography.breakable,
         citation=typography.citation,

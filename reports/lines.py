@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from reports.running import error_share
 from verify.claims import Claim, Probable, Rate
 from verify.counterexample import Counterexample, Replayed
 from verify.engine.plan import PROFILES, trials_of
@@ -30,7 +31,12 @@ def verdict_line(verdict: dict[str, Any]) -> str:
     else:
         bound = at_least(verdict["lower_bound"])
     margin = verdict["worst_margin"]
-    worst = "none in scope" if margin is None else f"worst margin {margin:.3g}"
+    if margin is not None:
+        worst = f"worst margin {margin:.3g}"
+    else:
+        worst = "no decided margin" if verdict["in_scope"] else "none in scope"
+    if (verdict["hunted"] or {}).get("violated"):
+        worst += f", of the search {verdict['hunted']['worst_margin']:.3g}"
     flag = "" if verdict["as_expected"] else "  <- not as expected"
     return f"{verdict['verdict']:<13}{name}  {counts}  {bound}  {worst}{flag}"
 
@@ -38,41 +44,46 @@ def verdict_line(verdict: dict[str, Any]) -> str:
 def listing(theorem: Theorem) -> str:
     """Return a theorem with its claims and controls, a line each."""
     lines = [f"{theorem.address}  {theorem.title}  [{theorem.status.value}]"]
-    lines += [f"  {claim.kind:<10}{claim.id}  [{claim.status.value}]" for claim in theorem.claims]
+    lines += [
+        f"  {claim.kind:<10}{claim.id}  [{theorem.status_of(claim).value}]"
+        for claim in theorem.claims
+    ]
     lines += [f"  {'control':<10}{control.id}  (must be refuted)" for control in theorem.controls]
     return "\n".join(lines)
 
 
 def theorem_explanation(theorem: Theorem) -> str:
-    """Return what a theorem says and where it comes from, with its list of claims."""
-    return "\n".join(
-        [
-            theorem.title,
-            "",
-            *([theorem.statement, ""] if theorem.statement else []),
-            *([f"Method   {theorem.method}"] if theorem.method else []),
-            f"Source   {theorem.citation}",
-            f"Status   [{theorem.status.value}] {theorem.status.meaning}",
-            "",
-            listing(theorem),
-        ]
-    )
+    """Return what a theorem says, where it comes from, and what is claimed."""
+    lines = [theorem.title, ""]
+    for name, text in (("", theorem.statement), ("Method   ", theorem.method)):
+        lines += [f"{name}{text}", ""] if text else []
+    lines += [f"  {symbol:<6} {meaning}" for symbol, meaning in theorem.symbols.items()]
+    lines += [
+        f"Source   {theorem.citation}",
+        f"Status   [{theorem.status.value}] {theorem.status.meaning}",
+    ]
+    for claim in theorem.all_claims:
+        control = claim not in theorem.claims
+        mark = "must be refuted" if control else theorem.status_of(claim).value
+        lines += ["", f"{theorem.address_of(claim.id)}  [{mark}]", f"  {claim.statement}"]
+    return "\n".join(lines)
 
 
 def explanation(theorem: Theorem, claim: Claim) -> str:
     """Return statement, assumptions, source, status and test of one claim."""
     control = next((c for c in theorem.controls if c.claim is claim), None)
+    status = theorem.status_of(claim)
     lines = [theorem.address_of(claim.id), "", claim.statement, ""]
     if control is not None:
         lines += [f"A control: it is false and must be refuted, because {control.because}.", ""]
     if claim.given:
         lines.append("Given that")
-        lines += [f"  - {a.statement}  [{a.status.value}: {a.id}]" for a in claim.given]
+        lines += [f"  - {a.statement}  [{theorem.status_of(a).value}: {a.id}]" for a in claim.given]
     else:
         lines.append("Given     nothing: every instance is in scope")
     lines += [
         f"Source    {theorem.citation}",
-        f"Status    [{claim.status.value}] {claim.status.meaning}",
+        f"Status    [{status.value}] {status.meaning}",
     ]
     if claim.rests_on:
         lines.append(f"Rests on  {', '.join(claim.rests_on)}")
@@ -81,11 +92,13 @@ def explanation(theorem: Theorem, claim: Claim) -> str:
 
 def _how_tested(theorem: Theorem, claim: Claim, hunted: bool) -> list[str]:
     """Return the lines that say what is sampled and what decides the verdict."""
-    budget = ErrorBudget(0.05, theorem.registered)
+    budget = ErrorBudget(error_share(theorem, 0.95), theorem.registered)
     counts = {
         name: trials_of(theorem, claim, profile, budget) for name, profile in PROFILES.items()
     }
     trials = ", ".join(f"{count} ({name})" for name, count in counts.items())
+    if isinstance(claim, Probable):
+        trials += "; more at a higher --confidence than 0.95"
     if isinstance(claim, Rate):
         lines = [
             f"Tested    by the log–log slope along {len(claim.sweeps)} sweeps, {trials} trials a "

@@ -86,7 +86,7 @@ def analyse(
         found["exit_code"] = _exit_code(found)
     else:
         found["exit_code"] = USAGE
-    found["sentence"] = _sentence(found)
+    found["sentence"] = _sentence(found) + _advice(y)
     return dict(jsonable(found))
 
 
@@ -203,17 +203,21 @@ def _comparator(run: Run, best: MinimumNorm, trace: float) -> dict[str, Any]:
 
 
 def _claim(examined: Examined) -> dict[str, Any]:
+    """Return a claim on these data; its conclusion is null for one about a probability."""
+    conclusion = examined.conclusion
     return {
         "id": examined.claim.id,
+        "kind": examined.claim.kind,
         "statement": examined.claim.statement,
-        "conclusion": str(examined.conclusion),
+        "conclusion": None if conclusion is None else str(conclusion),
+        "state": examined.state,
         "margin": examined.margin,
     }
 
 
 def _exit_code(found: dict[str, Any]) -> int:
-    """Return 1 if a claim fails in scope, 3 if nothing is in scope or undecided, else 0."""
-    conclusions = [claim["conclusion"] for claim in found["claims"]]
+    """Return 1 if a universal claim fails in scope, 3 if one is vacuous or undecided, else 0."""
+    conclusions = [c["conclusion"] for c in found["claims"] if c["kind"] == "universal"]
     if Conclusion.REFUTED in conclusions:
         return REFUTED
     return ALL_AS_EXPECTED if all(c == Conclusion.CERTIFIED for c in conclusions) else UNSETTLED
@@ -223,87 +227,64 @@ def _sentence(found: dict[str, Any]) -> str:
     """Say in one plain sentence what was found."""
     if found["stopped"]:
         return f"{found['stopped']}."
-    broken = [a for a in found["assumptions"] if a["state"] == "violated"]
+    violated = {a["id"] for a in found["assumptions"] if a["state"] == "violated"}
+    did = _did(found)
+    if "pattern_is_the_positives_from_step_one" in violated or not _settled(found):
+        blame = _blame(found, violated)
+        return f"{blame[0].upper()}{blame[1:]}: {did}."
+    told = (
+        f"From step one on the active examples are those of positive label, as stated, and {did}."
+    )
+    if "certified_from_step_one" in violated:
+        told += (
+            " (The step-one certificate could not tell this beforehand, so the claims that assume "
+            "it are vacuous; the run itself is certified.)"
+        )
+    return told
+
+
+def _settled(found: dict[str, Any]) -> bool:
+    return bool(found["descent"]["status"] == CERTIFIED)
+
+
+def _did(found: dict[str, Any]) -> str:
+    """Say what gradient descent did."""
     descent, data = found["descent"], found["data"]
-    if descent["status"] == CERTIFIED:
-        did = f"gradient descent settles (certified at step {descent['steps']})"
-        did += (
-            ", at a global minimum"
-            if descent["global_minimum"]
-            else f", not at a global minimum: {descent['dead_positives']} of {data['positives']} "
-            "positive examples end dead"
-        )
-    elif descent["status"] == DIVERGED:
-        did = f"gradient descent diverges within {descent['steps']} steps"
-    else:
-        did = f"gradient descent has not settled after {descent['steps']} steps"
-    frozen = not any(a["id"] == "pattern_is_the_positives_from_step_one" for a in broken)
-    if frozen and descent["status"] == CERTIFIED:
-        return (
-            "From step one on the active examples are those of positive label, as the theorems "
-            f"say, and {did}."
-        )
+    if _settled(found):
+        where = "at a global minimum"
+        if not descent["global_minimum"]:
+            where = (
+                f"not at a global minimum: {descent['dead_positives']} of {data['positives']} "
+                "positive examples end dead"
+            )
+        return f"gradient descent settles (certified at step {descent['steps']}), {where}"
+    if descent["status"] == DIVERGED:
+        return f"gradient descent diverges within {descent['steps']} steps"
+    told = f"gradient descent has not settled after {descent['steps']} steps"
+    if descent["near_ties"]:
+        told += ", where rounding hides the sign of a prediction: more steps would not tell"
+    return told
+
+
+def _blame(found: dict[str, Any], violated: set[str]) -> str:
+    """Say which of labels, start, step and data takes the problem out of the theorems' regime."""
+    data, c, start = found["data"], found["relative_step"], found["start"]
+    if "labels_are_nonzero" in violated:
+        return "zero labels are outside the theorems"
+    if "both_signs_occur" in violated:
+        return "the theorems compare positive with negative labels, and there is one sign only"
+    if c * (data["y_min"] + start) <= start:
+        return f"the start {start:g} is not small against c·y_min = {c * data['y_min']:.3g}"
+    if "step_is_stable" in violated and data["regime_index_H"] >= 1:
+        return f"the step c = {c:g} is too large (η·λ_max(G₊₊) ≥ 2)"
     return (
-        f"These data are outside the theorems' regime (d_2 ≈ {data['d_2']:.3g} for "
-        f"n = {data['examples']}, H ≈ {data['regime_index_H']:.2g}): {did}."
+        f"these data are outside the theorems' regime (d_2 ≈ {data['d_2']:.3g} for "
+        f"n = {data['examples']}, H ≈ {data['regime_index_H']:.2g})"
     )
 
 
-def told(found: dict[str, Any]) -> str:
-    """Return the analysis as text for a terminal."""
-    data = found["data"]
-    lines = [
-        f"Data          n = {data['examples']} examples, d = {data['dimension']} features; "
-        f"{data['positives']} positive, {data['negatives']} negative, {data['zeros']} zero labels",
-        f"Dimensions    d_2 ≈ {data['d_2']:.4g} (plug-in), d_∞ ≈ {data['d_inf_rough']:.3g} "
-        f"(a rough bound), trace ‖λ‖₁ ≈ {data['trace']:.4g}",
-        f"Gram matrix   λ_max = {data['largest_eigenvalue_over_mean_diagonal']:.3g} × mean "
-        f"diagonal, conditioning {_number(data['conditioning'])}, coherence "
-        f"{data['coherence']:.3f}, δ = ‖G/τ − I‖ = {data['gram_deviation']:.3g}",
-        f"Common mean   {100 * data['share_of_common_mean']:.1f}% of the trace"
-        + (
-            "; the plug-ins assume zero-mean features: this is what makes d_2 small"
-            if data["share_of_common_mean"] > 0.3
-            else ""
-        ),
-        f"Prediction    H ≈ {data['regime_index_H']:.3g} (freezing is likely from about 2 on), "
-        f"P̂ ≈ {_number(data['predicted_freezing_probability'])}  [H: our heuristics]",
-        "",
-    ]
-    if found["stopped"] is None:
-        lines += [f"Assumptions   at c = {found['relative_step']:g}, start {found['start']:g}"]
-        lines += [
-            f"  {a['state']:<9} {_number(a['margin']):>10}  {a['statement']}  [{a['status']}]"
-            for a in found["assumptions"]
-        ]
-        lines += ["", *_told_descent(found), "", "Claims on these data"]
-        lines += [
-            f"  {c['conclusion']:<12} {_number(c['margin']):>10}  {c['id']}"
-            for c in found["claims"]
-        ]
-        lines.append("")
-    return "\n".join([*lines, found["sentence"]])
-
-
-def _told_descent(found: dict[str, Any]) -> list[str]:
-    descent, best, data = found["descent"], found["comparator"], found["data"]
-    lines = [
-        f"Descent       {descent['status']} at step {descent['steps']}, last change of pattern at "
-        f"step {descent['last_flip']}; {descent['dead_positives']} of {data['positives']} "
-        f"positives end dead, {descent['active_negatives']} negatives active",
-        f"Comparator    minimum norm ‖w⋆‖ = {best['norm']:.6g}, largest KKT residual "
-        f"{max(best['kkt']):.1e}",
-    ]
-    if best["gap"] is None:
-        return [*lines, "Gap           none: the run has no certified limit"]
-    return [
-        *lines,
-        f"Gap           ‖w_∞ − w⋆‖ = {best['gap']:.6g} = {_number(best['relative_gap'])} ‖w⋆‖ = "
-        f"{_number(best['gap_over_root_negatives_over_trace'])} √(n₋/‖λ‖₁); leading order predicts "
-        f"{best['leading_order']:.6g}, deductive bounds [{_number(best['deductive_low'])}, "
-        f"{_number(best['deductive_high'])}]",
-    ]
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value + 0.0:.4g}"
+def _advice(labels: np.ndarray) -> str:
+    """Return what a user whose labels are 0 and 1 should do, or nothing."""
+    if set(np.unique(labels)) == {0.0, 1.0}:
+        return " Labels 0 and 1 are targets here, not classes: name one with --positive 1."
+    return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -73,17 +73,17 @@ def run(
     settings: Settings,
     folder: Path,
     progress: Progress | None = None,
-) -> list[Result]:
+) -> Iterator[Result]:
     """Check the theorems and hunt counterexamples; keep records and counterexamples in `folder`.
 
-    Running the same again goes on where an interrupted run stopped.
+    Yields each theorem's result when it is complete. Running the same again goes on where an
+    interrupted run stopped.
     """
     if not 0 < settings.confidence < 1:
         raise InputError(f"confidence={settings.confidence}, expected between 0 and 1, e.g. 0.95")
     if folder.exists() and not folder.is_dir():
         raise InputError(f"--out {folder} is a file, expected a folder (it is made if missing)")
     hunted = profile_named(settings.profile).hunted
-    results = []
     pool = ProcessPool(settings.jobs) if settings.jobs > 1 else None
     with Store(folder / STORE_NAME) as store, pool or nullcontext():
         for theorem in theorems:
@@ -107,8 +107,7 @@ def run(
                 hunts[task[2]] = found
                 if step is not None:
                     step(len(hunts), len(tasks), f"hunt  {task[2]}")
-            results.append(_result(theorem, verdicts, hunts, settings.seed, folder))
-    return results
+            yield _result(theorem, verdicts, hunts, settings.seed, folder)
 
 
 def _reporter(
@@ -125,6 +124,8 @@ def _result(
     """Join verdicts and hunts; write the counterexamples of whatever is refuted."""
     final, filed = [], {}
     for verdict in verdicts:
+        for stale in (folder / COUNTEREXAMPLES).glob(f"{_stem(theorem, verdict.claim)}.*.json"):
+            stale.unlink()
         found = hunts.get(verdict.claim)
         joined = verdict if found is None else with_hunt(verdict, found)
         final.append(joined)
@@ -148,8 +149,13 @@ def _file(
         chosen.append(("worst", min(worst, key=lambda example: example.margin)))
     filed = []
     for kind, example in chosen:
-        name = f"{Path(theorem.address).stem if theorem.address != theorem.id else theorem.id}"
-        file = f"{COUNTEREXAMPLES}/{name}.{verdict.claim}.{kind}.json"
+        file = f"{COUNTEREXAMPLES}/{_stem(theorem, verdict.claim)}.{kind}.json"
         counterexample.write(example, folder / file)
         filed.append(Filed(kind, file, example))
     return tuple(filed)
+
+
+def _stem(theorem: Theorem, claim: str) -> str:
+    """Return how the files of a claim's counterexamples begin."""
+    of_file = theorem.address != theorem.id
+    return f"{Path(theorem.address).stem if of_file else theorem.id}.{claim}"

@@ -27,9 +27,12 @@ ALL_AS_EXPECTED, REFUTED, USAGE, UNSETTLED, UNAVAILABLE = 0, 1, 2, 3, 4
 
 
 def summarise(
-    results: Sequence[Result], settings: Settings, seconds: float, command: str
+    results: Sequence[Result], settings: Settings, seconds: float, command: str, out: Path
 ) -> dict[str, Any]:
-    """Return the report of a run as JSON-able values (NaN and infinities are null)."""
+    """Return the report of a run as JSON-able values (NaN and infinities are null).
+
+    out: the run's folder, as it was given.
+    """
     verdicts = [(result, verdict) for result in results for verdict in result.verdicts]
     shares = {r.theorem.address: error_share(r.theorem, settings.confidence) for r in results}
     plain = [verdict for _, verdict in verdicts]
@@ -37,6 +40,7 @@ def summarise(
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "relu-verify", "version": __version__},
         "command": command,
+        "out": str(out),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         **asdict(settings),
         "wall_time_s": round(seconds, 3),
@@ -45,7 +49,7 @@ def summarise(
         "error_budget": {"total": sum(shares.values()), "theorems": shares},
         "versions": versions(),
         "theorems": [_theorem(result.theorem) for result in results],
-        "verdicts": [_verdict(result, verdict) for result, verdict in verdicts],
+        "verdicts": [told(result, verdict) for result, verdict in verdicts],
         "rasters": rasters(results, settings.seed),
     }
 
@@ -100,6 +104,8 @@ def _theorem(theorem: Theorem) -> dict[str, Any]:
         "title": theorem.title,
         "citation": theorem.citation,
         "statement": theorem.statement,
+        "symbols": [{"symbol": s, "meaning": m} for s, m in theorem.symbols.items()],
+        "defaults": dict(theorem.defaults),
         "method": theorem.method,
         "status": theorem.status.value,
         "status_meaning": theorem.status.meaning,
@@ -108,15 +114,16 @@ def _theorem(theorem: Theorem) -> dict[str, Any]:
             {
                 "id": assumption.id,
                 "statement": assumption.statement,
-                "status": assumption.status.value,
-                "status_meaning": assumption.status.meaning,
+                "status": theorem.status_of(assumption).value,
+                "status_meaning": theorem.status_of(assumption).meaning,
             }
             for assumption in theorem.assumptions
         ],
     }
 
 
-def _verdict(result: Result, verdict: Verdict) -> dict[str, Any]:
+def told(result: Result, verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as it stands in report.json."""
     return {
         **verdict.to_json(),
         "as_expected": verdict.as_expected,
@@ -127,7 +134,6 @@ def _verdict(result: Result, verdict: Verdict) -> dict[str, Any]:
                 "file": filed.file,
                 "margin": filed.example.margin,
                 "summary": _short(filed.example.facts),
-                "command": f"relu-verify replay {filed.file}",
             }
             for filed in result.counterexamples.get(verdict.claim, ())
         ],

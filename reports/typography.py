@@ -109,6 +109,22 @@ def claimed_slope(slope: Part) -> str:
     return f"{number(slope.get('exponent'))} ± {number(slope.get('tolerance'))}"
 
 
+def excludes_exponent(slope: Part) -> bool:
+    """Whether the interval of a slope leaves out the claimed exponent itself."""
+    if slope.get("low") is None or slope.get("high") is None:
+        return False
+    return not slope["low"] <= slope["exponent"] <= slope["high"]
+
+
+def where_slopes_lie(slopes: Sequence[Part]) -> str:
+    """Say which supported sweeps have an interval without the claimed exponent; "" if none."""
+    count = sum(s["verdict"] == "supported" and excludes_exponent(s) for s in slopes)
+    if not count:
+        return ""
+    which = "the interval" if len(slopes) == 1 else f"{count} of {len(slopes)} intervals"
+    return f"Here {which} leave{'s' * (count == 1)} out the exponent itself, within tolerance."
+
+
 # A verdict, in words.
 
 
@@ -123,13 +139,35 @@ def cells_words(cells: Sequence[Part]) -> str:
     return f"{len(cells)} cells: {', '.join(words)}"
 
 
-def kind_words(verdict: Part) -> str:
-    """Return what kind of claim it is."""
+def kind_words(verdict: Part, ours: int = 0) -> str:
+    """Return what kind of claim it is, and for one about every instance in scope how much puts
+    one there: its assumptions, of which `ours` are not the paper's."""
     if verdict["kind"] == "probable" and verdict["probability"] is not None:
         return f"with probability ≥ {number(verdict['probability'])}"
-    return {"universal": "every instance", "rate": "power law"}.get(
-        verdict["kind"], verdict["kind"]
-    )
+    if verdict["kind"] == "universal":
+        return f"every instance{_scope_words(len(verdict['given']), ours)}"
+    return {"rate": "power law"}.get(verdict["kind"], verdict["kind"])
+
+
+def _scope_words(assumptions: int, ours: int) -> str:
+    """Say how many assumptions an instance must meet, and how many of them are ours."""
+    if not assumptions:
+        return ""
+    told = f" that meets {assumptions} assumption{'s' * (assumptions > 1)}"
+    if not ours:
+        return told
+    if ours < assumptions:
+        return f"{told}, {ours} of them ours"
+    return f"{told}, {'all of them' if ours > 2 else {1: 'which is', 2: 'both of them'}[ours]} ours"
+
+
+def margin_words(counted: Part) -> str:
+    """Return the worst margin of a verdict or a tally, or why there is none."""
+    if counted["worst_margin"] is not None:
+        return number(counted["worst_margin"])
+    if counted.get("kind") == "rate":
+        return "no slope fitted"
+    return "no decided margin" if counted["in_scope"] else "none in scope"
 
 
 def bound_words(verdict: Part) -> str:

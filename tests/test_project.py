@@ -71,7 +71,9 @@ def test_the_readme_gives_the_command_that_ci_runs(name: str) -> None:
 
 
 def code_blocks(page: str) -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S)
+    return re.findall(
+        r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.M | re.S
+    )
 
 
 @pytest.mark.parametrize("page", ["docs/guide.md", "README.md"])
@@ -84,9 +86,63 @@ def test_the_code_of_a_page_runs(page: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+
+
+def headings(page: Path) -> list[str]:
+    prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    return re.findall(r"^#+ (.+)$", prose, re.M)
+
+
+def anchor(heading: str) -> str:
+    """Return the anchor that GitHub gives to a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
+    for link in links:
+        if re.match(r"https?:", link):
+            continue
+        name, _, place = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), f"{page.name} links to {link}"
+        if place:
+            assert place in map(anchor, headings(target)), f"{page.name} links to {link}"
+
+
+def sections_referred_to(text: str) -> set[int]:
+    """Return the numbers N of every "§N" and of the ranges "§N–M"."""
+    found = re.findall(r"§(\d+)(?:[–-](\d+))?", text)
+    return {n for low, high in found for n in range(int(low), int(high or low) + 1)}
+
+
+def test_every_section_of_the_theory_that_the_code_refers_to_exists() -> None:
+    theory = ROOT / "docs/theory.md"
+    sections = {int(n) for h in headings(theory) for n in re.findall(r"^(\d+)\. ", h)}
+    assert sections == set(range(1, 12)), "docstrings refer to sections by these numbers"
+    files = [f for name in ("verify", "properties", "reports", "examples", "tests")
+             for f in (ROOT / name).rglob("*.py")]  # fmt: skip
+    texts = {file: file.read_text(encoding="utf-8") for file in files}
+    assert any(sections_referred_to(text) for text in texts.values())
+    for file, text in texts.items():
+        unknown = sections_referred_to(text) - sections
+        assert not unknown, f"{file.relative_to(ROOT)} refers to sections {unknown}"
+
+
+def test_the_failure_regimes_that_controls_name_are_in_the_theory() -> None:
+    theory = (ROOT / "docs/theory.md").read_text(encoding="utf-8")
+    listed = re.search(r"^Known failure regimes.*?(?=^## )", theory, re.M | re.S)
+    assert listed
+    numbers = set(re.findall(r"^(\d+)\. ", listed[0], re.M))
+    for file in (ROOT / "properties").rglob("*.py"):
+        joined = re.sub(r'"\s*"', "", file.read_text(encoding="utf-8"))
+        assert set(re.findall(r"failure regime (\d+)", joined)) <= numbers, file.name
+
+
 def test_every_file_that_the_pages_name_exists() -> None:
-    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
-    for page in pages:
+    for page in PAGES:
         named = re.findall(
             r"(?:examples|docs|benchmarks|verify|properties)/[\w./]+\.\w+", page.read_text()
         )

@@ -76,6 +76,10 @@ if TYPE_CHECKING:
     from verify.verdict import Verdicts as Verdicts
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'verify' has no attribute {name!r}")

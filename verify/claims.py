@@ -80,11 +80,12 @@ def require_each(what: str, entries: Any, kind: type) -> None:
 class Assumption:
     """What an instance must satisfy to be in a claim's scope, checked on the realised problem.
 
-    status: whose assumption it is.   axes: coordinates that may be moved to break it.
+    status: whose assumption it is; by default the theorem's own mark.
+    axes: coordinates that may be moved to break it.
     """
 
     inequality: Inequality
-    status: Status = Status.SUMMARY
+    status: Status | None = None
     axes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -106,14 +107,14 @@ class Claim:
     """What a theorem asserts: common to `Universal`, `Probable` and `Rate`.
 
     given: assumptions that put an instance in scope.   at: the points where it is sampled; by
-    default the theorem's cells.   status: whose statement it is.
+    default the theorem's cells.   status: whose statement it is, by default the theorem's own.
     rests_on: ids of claims that its proof uses.   name: the id; by default the function's name.
     """
 
     inequality: Inequality
     given: tuple[Assumption, ...] = field(default=(), kw_only=True)
     at: tuple[Point, ...] = field(default=(), kw_only=True)
-    status: Status = field(default=Status.SUMMARY, kw_only=True)
+    status: Status | None = field(default=None, kw_only=True)
     rests_on: tuple[str, ...] = field(default=(), kw_only=True)
     name: str = field(default="", kw_only=True)
 

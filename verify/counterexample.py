@@ -113,10 +113,35 @@ def replay(theorem: Theorem, example: Counterexample) -> Replayed:
 
 
 def facts_of(theorem: Theorem, problem: Any, position: int) -> dict[str, Any]:
-    """Return the theorem's description of one instance as JSON-able values."""
+    """Return the theorem's description of one instance as JSON-able values.
+
+    Without a `describe`, the entries of the problem's arrays that belong to the instance.
+    """
     if theorem.describe is None:
-        return {}
-    return {name: jsonable(value) for name, value in theorem.describe(problem, position).items()}
+        return _slices(problem, position)
+    with blaming("describe", theorem.describe):
+        facts = theorem.describe(problem, position)
+    return {name: jsonable(value) for name, value in facts.items()}
+
+
+def _slices(problem: Any, position: int) -> dict[str, Any]:
+    """Return entry `position` of every array of a problem that is not large."""
+    if isinstance(problem, Mapping):
+        parts = dict(problem)
+    elif isinstance(problem, tuple):
+        parts = {str(number): part for number, part in enumerate(problem)}
+    else:
+        parts = dict(getattr(problem, "__dict__", None) or {"problem": problem})
+    arrays = {name: part for name, part in parts.items() if np.ndim(part) > 0}
+    return {
+        str(name): jsonable(np.asarray(to_numpy(part))[position])
+        for name, part in arrays.items()
+        if len(part) > position and np.size(part[position]) <= _LARGEST_FACT
+    }
+
+
+_LARGEST_FACT = 4_096
+"""Numbers of one entry above which a counterexample file leaves it out: the recipe is there."""
 
 
 def captured(

@@ -48,6 +48,13 @@ class ErrorBudget:
         """
         return self.per_claim / _require_count("cells", cells, at_least=1)
 
+    def per_side(self, cells: int) -> float:
+        """The share of one of the two one-sided bounds that each of ``cells`` states.
+
+        Raises ``InputError`` unless cells ≥ 1.
+        """
+        return self.per_cell(cells) / 2.0
+
 
 def binomial_lower_bound(successes: int, trials: int, error: float) -> float:
     """The one-sided lower bound on a probability that is wrong with probability ≤ ``error``.

@@ -16,7 +16,7 @@ from verify.blame import blaming
 from verify.claims import Assumption, Claim, Control, Rate, Status, name_of, require_each
 from verify.errors import TheoremError, UnknownName
 from verify.explicit import Explicit
-from verify.space import Axis, Point
+from verify.space import Axis, Coordinate, Point
 
 
 class Trial:
@@ -67,6 +67,7 @@ class Theorem:
     references: comparators (problem, run) -> anything, computed on demand.
     cells: the points where claims are sampled unless they name their own.
     place(problem, backend): the same problem on another array backend, if there is one.
+    symbols: what the statements' symbols mean.   defaults: coordinates that a point may leave out.
     method: how the evidence is gathered, where a reader should know.
     describe(problem, index): JSON-able facts that help a person to read instance number index.
     block: trials that share one random stream, and one batch; always drawn whole.
@@ -91,6 +92,8 @@ class Theorem:
     describe: Callable[[Any, int], Mapping[str, Any]] | None = None
     statement: str = ""
     method: str = ""
+    symbols: Mapping[str, str] = field(default_factory=dict)
+    defaults: Mapping[str, Coordinate] = field(default_factory=dict)
     block: int = 50
     origin: str | None = None
     source: str = ""
@@ -142,6 +145,10 @@ class Theorem:
         """Return the assumptions' ids, one for each different function."""
         functions = dict.fromkeys(assumption.inequality for assumption in self.assumptions)
         return [name_of(function) for function in functions]
+
+    def status_of(self, entry: Claim | Assumption) -> Status:
+        """Return the mark of a claim or assumption: its own, or else the theorem's."""
+        return entry.status or self.status
 
     @property
     def address(self) -> str:

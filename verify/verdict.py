@@ -180,7 +180,10 @@ class Instance:
 
 @dataclass(frozen=True)
 class CellVerdict:
-    """The verdict at one point, and its counts and bounds on P(holds | in scope)."""
+    """The verdict at one point, its counts, and bounds on P(holds | in scope).
+
+    The bounds are NaN for a universal claim, which states them for all its cells together.
+    """
 
     point: dict[str, Any]
     verdict: Conclusion
@@ -225,6 +228,7 @@ class Hunted:
     in_scope: int
     violated: int
     undecided: int
+    worst_margin: float = math.nan
 
 
 @dataclass(frozen=True)

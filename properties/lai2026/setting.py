@@ -53,6 +53,19 @@ DEFAULTS: Mapping[str, Any] = {
     "start_high": 1e-2,
 }
 
+SYMBOLS: Mapping[str, str] = {
+    "f, φ": "the model f(x) = φ(w·x), φ(z) = max(z, 0), with φ'(0) = 0",
+    "η": "step size of full-batch gradient descent on the loss ½ Σ_i (f(x_i) − y_i)²",
+    "G": "XXᵀ, the (n, n) Gram matrix of the features",
+    "S₊, S₋": "the examples of positive label, and the others; n₊, n₋ their numbers",
+    "λ, τ": "eigenvalues of the features' covariance, and their sum τ = ‖λ‖₁",
+    "d_2, d_∞": "effective dimensions ‖λ‖₁²/‖λ‖₂² and ‖λ‖₁/‖λ‖_∞ (both d if isotropic)",
+    "c": "the relative step ητ",
+    "w_0, β⁰": "starting weights and predictions β⁰ = Xw_0; w_0 = Xᵀα⁰ + w_0^⊥, X w_0^⊥ = 0",
+    "w_∞, w⋆": "limit of gradient descent; global minimum of least ℓ2 norm, with duals α⋆",
+    "H": "c² d_2 y_min² / (n log n (1 + c²) mean(y²)), an index of the regime: our heuristic",
+}
+
 AXES = (
     Axis("n", 2, 12, "integer", meaning="examples"),
     Axis("aspect", 4.0, 1e4, "log", simplest=1e4, meaning="features over squared examples, d/n²"),
@@ -113,7 +126,7 @@ def describe(problem: Problem, index: int) -> dict[str, Any]:
         facts["predicted_freezing_probability"] = float(freezing_probability(one)[0])
     if one.features is not None:
         facts["features"] = to_numpy(one.features)[0]
-    elif one.examples <= 12:
+    elif one.examples <= 64:
         facts["gram"] = to_numpy(one.gram)[0]
     return facts
 

@@ -144,7 +144,7 @@ def converges_linearly(trial: Trial) -> Margin:
 
 def freezes_with_high_probability(trial: Trial) -> Margin:
     """From step one on the active examples are exactly those of positive label, for ever: with
-    probability at least .95 over data and start, in cells with regime index H ≥ 4."""
+    probability at least .95 over data and start where H ≥ 4 (probability and index are ours)."""
     return pattern_is_the_positives_from_step_one(trial)
 
 
@@ -194,6 +194,8 @@ theorem = Theorem(
         "also judged on plain gradient descent, which shares no code with it, and residuals are "
         "recomputed from Gram matrix, labels and duals."
     ),
+    symbols=setting.SYMBOLS,
+    defaults=setting.DEFAULTS,
     axes=setting.AXES,
     cells=WIDE,
     draw=setting.draw,
@@ -209,7 +211,7 @@ theorem = Theorem(
             given=(NONZERO_LABELS, POSITIVE_START),
             probability=0.95,
             at=HIGH,
-            status=Status.SUMMARY,
+            status=Status.HEURISTIC,
         ),
         Universal(
             positives_interpolated,
@@ -251,7 +253,7 @@ theorem = Theorem(
                 status=Status.FALSE,
             ),
             because="the step must be bounded below: here the pattern goes on changing for about "
-            "170 steps (theory §7, failure regime 2)",
+            "170 steps (docs/theory.md §7, failure regime 2)",
         ),
         Control(
             Universal(
@@ -260,8 +262,8 @@ theorem = Theorem(
                 at=(Point(n=40, d=8_000, start="random_sign"),),
                 status=Status.FALSE,
             ),
-            because="positive examples that start inactive stay dead or wake up later (theory §7, "
-            "failure regime 3)",
+            because="positive examples that start inactive stay dead or wake up later "
+            "(docs/theory.md §7, failure regime 3)",
         ),
         Control(
             Universal(
@@ -270,8 +272,8 @@ theorem = Theorem(
                 at=(Point(n=40, d=8_000, spectrum="power:1"),),
                 status=Status.FALSE,
             ),
-            because="a few directions carry the trace, so examples interact (theory §7, failure "
-            "regime 4)",
+            because="a few directions carry the trace, so examples interact "
+            "(docs/theory.md §7, failure regime 4)",
         ),
         *(
             Control(

@@ -215,9 +215,35 @@ def test_data_in_the_regime_is_certified(command: Any) -> None:
         "data", "examples/data/features.csv", "examples/data/labels.csv", "--positive", "treated"
     )
     assert code == 0
-    assert "as the theorems say" in out
+    assert "From step one on the active examples are those of positive label" in out
     assert "certified" in out
     assert "refuted" not in out
+    assert "holds here" in out, "a probability is not certified on one data set"
+
+
+@pytest.mark.parametrize(
+    ("options", "blame"),
+    [
+        (["--step", "3"], "The step c = 3 is too large"),
+        (["--start", "1"], "The start 1 is not small"),
+        (["--step", "0.01"], "outside the theorems' regime"),
+    ],
+)
+def test_what_takes_tame_data_out_of_the_regime_is_named(
+    command: Any, options: list[str], blame: str
+) -> None:
+    files = ["examples/data/features.csv", "examples/data/labels.csv", "--positive", "treated"]
+    code, out, _ = command("data", *files, *options)
+    assert code == 3
+    assert blame in out.splitlines()[-1]
+    assert "Bounds        none" in out or options[0] == "--start"
+
+
+def test_labels_0_and_1_get_advice(command: Any, tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(12, 600))
+    code, out, _ = command("data", *write_data(tmp_path, X, np.repeat([0.0, 1.0], 6)))
+    assert code == 3
+    assert "name one with --positive 1" in out
 
 
 def test_data_as_json_parses_and_agrees_with_the_text(command: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -53,7 +54,7 @@ def conclude(
         full_id=theorem.address_of(claim.id),
         kind=claim.kind,
         statement=claim.statement,
-        status=claim.status.value,
+        status=theorem.status_of(claim).value,
         expected=Conclusion.SUPPORTED if control is None else Conclusion.REFUTED,
         given=tuple(assumption.id for assumption in claim.given),
         rests_on=claim.rests_on,
@@ -72,7 +73,7 @@ def _conclude_inequality(
     trials: int,
 ) -> dict[str, Any]:
     """Judge a universal or with-probability claim."""
-    error = budget.per_cell(len(cells))
+    error = budget.per_side(len(cells))
     probability = claim.probability if isinstance(claim, Probable) else None
     judged, worst = [], []
     for cell in cells:
@@ -85,7 +86,12 @@ def _conclude_inequality(
             if probability is None
             else conclude_probable(tally, probability, error)
         )
-        bounds = tally.lower_bound(error), tally.upper_bound(error)
+        # A universal claim states bounds on all cells together, and spends its error there.
+        bounds = (
+            (math.nan, math.nan)
+            if probability is None
+            else (tally.lower_bound(error), tally.upper_bound(error))
+        )
         judged.append(CellVerdict(dict(cell.point), verdict, tally, *bounds))
         if tally.violated:
             _, violated = decided(value, rounding, scope)
@@ -96,7 +102,7 @@ def _conclude_inequality(
     pooled = functools.reduce(operator.add, (cell.tally for cell in judged))
     if probability is None:
         verdict = conclude_universal(pooled)
-        error = budget.per_claim
+        error = budget.per_side(1)
         bounds = pooled.lower_bound(error), pooled.upper_bound(error)
     else:
         verdict = gravest([cell.verdict for cell in judged])

@@ -28,12 +28,14 @@ class Examined:
     """A claim on one instance.
 
     conclusion: certified (in scope, and the inequality holds beyond rounding), refuted, vacuous
-    (an assumption is not met), undecided, or inconclusive (a with-probability claim fails here,
-    which refutes no probability).   margin: dimensionless; NaN where vacuous.
+    (an assumption is not met) or undecided; None for a with-probability claim in scope, which
+    one instance neither supports nor refutes.   state: what its inequality does here, in scope or
+    not: "holds", "violated" or "unknown".   margin: dimensionless.
     """
 
     claim: Claim
-    conclusion: Conclusion
+    conclusion: Conclusion | None
+    state: str
     margin: float
 
 
@@ -55,17 +57,23 @@ def examine(theorem: Theorem, problem: Any) -> tuple[list[Met], list[Examined]]:
 
 def _examined(claim: Claim, trial: Trial, margins: dict[Assumption, Margin]) -> Examined:
     scope = scope_of(claim, trial, margins)[0]
-    if scope == OUT_OF_SCOPE:
-        return Examined(claim, Conclusion.VACUOUS, float("nan"))
     margin = margin_of(claim.inequality, trial)
-    conclusion = {
-        "holds": Conclusion.CERTIFIED,
-        "violated": Conclusion.INCONCLUSIVE if isinstance(claim, Probable) else Conclusion.REFUTED,
-        "unknown": Conclusion.UNDECIDED,
-    }[_state(margin)]
-    if scope == SCOPE_UNKNOWN:
+    state = _state(margin)
+    conclusion: Conclusion | None = _CONCLUSIONS[state]
+    if scope == OUT_OF_SCOPE:
+        conclusion = Conclusion.VACUOUS
+    elif scope == SCOPE_UNKNOWN:
         conclusion = Conclusion.UNDECIDED
-    return Examined(claim, conclusion, _number(margin))
+    elif isinstance(claim, Probable) and state != "unknown":
+        conclusion = None
+    return Examined(claim, conclusion, state, _number(margin))
+
+
+_CONCLUSIONS = {
+    "holds": Conclusion.CERTIFIED,
+    "violated": Conclusion.REFUTED,
+    "unknown": Conclusion.UNDECIDED,
+}
 
 
 def _state(margin: Margin) -> str:

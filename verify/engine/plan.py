@@ -120,7 +120,7 @@ def trials_of(
         return profile.sweep_trials
     if isinstance(claim, Probable):
         cells = len(points_of(theorem, claim))
-        enough = trials_to_support(claim.probability, budget.per_cell(cells))
+        enough = trials_to_support(claim.probability, budget.per_side(cells))
         return max(profile.trials, enough + enough // 4)
     return profile.trials
 

@@ -42,7 +42,7 @@ _LOST = 1e-4
 """Error of the predictions, over labels and start, from which a path cannot be followed."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """What gradient descent does on each of B problems.
 
@@ -73,6 +73,13 @@ class Run:
     last_flip: Host
     freeze_margin: Host
     near_ties: Host
+
+    def __repr__(self) -> str:
+        counts = (
+            f"{(self.status == status).sum()} {status}"
+            for status in (CERTIFIED, UNDECIDED, DIVERGED)
+        )
+        return f"Run({', '.join(counts)}; at most {self.steps.max()} steps)"
 
     @property
     def certified(self) -> Host:

@@ -30,7 +30,7 @@ _EXCHANGES, _EXCHANGES_PER_EXAMPLE = 1_000, 10
 (seen only at condition numbers above 1e7): `certified` then says no."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MinimumNorm:
     """Minimum-norm global minima of B problems with one neuron.
 
@@ -47,6 +47,10 @@ class MinimumNorm:
     norm: Array
     tight: Array
     kkt: Array
+
+    def __repr__(self) -> str:
+        certified = self.certified
+        return f"MinimumNorm({certified.sum()} of {certified.size} certified)"
 
     @property
     def certified(self) -> np.ndarray[Any, Any]:

@@ -15,7 +15,7 @@ from verify.relu.effective_dimensions import EffectiveDimensions
 from verify.tolerances import REGULAR_ABOVE, SINGULAR_BELOW
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Problem:
     """B problems with n examples and m neurons of fixed output signs (theory §1–2).
 
@@ -57,6 +57,9 @@ class Problem:
     def neurons(self) -> int:
         """Number m of neurons."""
         return int(self.starting_predictions.shape[1])
+
+    def __repr__(self) -> str:
+        return f"Problem(batch={self.batch}, examples={self.examples}, neurons={self.neurons})"
 
     @cached_property
     def eigenvalues(self) -> Array:
