@@ -105,8 +105,9 @@ def interval(slope: Part) -> str:
 
 
 def claimed_slope(slope: Part) -> str:
-    """Return the claimed exponent with its tolerance."""
-    return f"{number(slope.get('exponent'))} ± {number(slope.get('tolerance'))}"
+    """Return the claimed exponent with its tolerance, in one piece."""
+    exponent, tolerance = (number(slope.get(key)) for key in ("exponent", "tolerance"))
+    return f"{exponent}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{tolerance}"
 
 
 def excludes_exponent(slope: Part) -> bool:
@@ -238,8 +239,8 @@ def brief(value: Any) -> str:
 # Statements, names and citations as markup, and what no markup can hold.
 
 _LETTER_SCRIPTS = re.compile(
-    r"(?<![\w.])([A-Za-zΑ-Ωα-ωφ][⁰¹²₊₋]?)"
-    r"(?:_(∞|[0-9]{1,2}|min|max|inf|[a-z]{1,2}))?(?:\^(⊥|[0-9]{1,2}|[a-z]))?(?![\w^])"
+    r"((?<![\w.])X?[A-Za-zΑ-Ωα-ωφ][⁰¹²₊₋]?|‖)"
+    r"(?:_(∞|[0-9]{1,2}|min|max|inf|[a-z]{1,2}))?(?:\^(⊥|[0-9]{1,2}|[a-z]))?(?![^\W⁰¹²³]|\^)"
 )
 _BELOW, _ABOVE = "₀₁₂₃₄₅₆₇₈₉₊₋", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"
 _PLAIN = str.maketrans(_BELOW + _ABOVE, "0123456789+−" * 2)
@@ -251,8 +252,8 @@ _PREPRINT = re.compile(r"arXiv[ :](\d{4}\.\d{4,5})(?!\d)")
 def prose(text: Any) -> Markup:
     """Return a statement escaped and typeset: w_∞, y_min, X₊ and 1e-9 with real scripts.
 
-    After "_" and "^" only a single letter takes a script, so that names_of_claims stay as they
-    are. The characters for scripts become markup too: few text fonts have them.
+    Before "_" and "^" only a single letter (also after X, the data) and ‖ take a script, so that
+    names_of_claims stay as they are. The characters for scripts become markup too: few text fonts have them.
     """
     from markupsafe import Markup, escape
 
