@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from verify.claims import Claim, Universal
 from verify.counterexample import Counterexample, Kind, captured, realise
 from verify.engine.evaluate import margin_of, scope_of
 from verify.engine.executors import one_thread
-from verify.loading import load_origin
+from verify.loading import load_origin, source_digest
 from verify.theorem import Theorem
 from verify.verdict import IN_SCOPE, SCOPE_UNKNOWN, Conclusion, Hunted, Instance, Verdict
 
@@ -34,6 +35,19 @@ class Hunt:
     hunted: Hunted
     smallest: Counterexample | None = None
     worst: Counterexample | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the hunt as JSON-able values, for the store."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(content: Mapping[str, Any]) -> Hunt:
+        """Return the hunt that `to_json` was made of."""
+        found = {
+            name: None if content[name] is None else Counterexample(**content[name])
+            for name in ("smallest", "worst")
+        }
+        return Hunt(content["claim"], Hunted(**content["hunted"]), **found)
 
 
 @dataclass(frozen=True)
@@ -174,6 +188,22 @@ def _constants_of_loaded_modules_left_out() -> Iterator[None]:
     finally:
         providers._get_local_constants = original
         providers.CONSTANTS_CACHE.cache.clear()
+
+
+def hunt_hash(theorem: Theorem, claim: str, examples: int, root_seed: int) -> str:
+    """Return the hash of everything that decides what a hunt finds."""
+    import hypothesis
+
+    decides = (
+        source_digest(theorem),
+        theorem.id,
+        claim,
+        examples,
+        root_seed,
+        hypothesis.__version__,
+        np.__version__,
+    )
+    return hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:32]
 
 
 def hunt_task(task: tuple[str | None, Theorem | None, str, int, int]) -> Hunt:

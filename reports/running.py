@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from properties.catalogue import MODULES
-from properties.search import Hunt, drawn, hunt_task, hunted_claims, with_hunt
+from properties.search import Hunt, drawn, hunt_hash, hunt_task, hunted_claims, with_hunt
 from verify import counterexample
 from verify.counterexample import Counterexample
 from verify.engine.check import check
@@ -98,16 +98,35 @@ def run(
                 backend=settings.backend,
                 progress=step,
             )
-            tasks = [
-                (theorem.origin, None if theorem.origin else theorem, c.id, hunted, settings.seed)
-                for c in hunted_claims(theorem)
-            ]
-            hunts: dict[str, Hunt] = {}
-            for task, found in map_unordered(pool, hunt_task, tasks):
-                hunts[task[2]] = found
-                if step is not None:
-                    step(len(hunts), len(tasks), f"hunt  {task[2]}")
+            hunts = _hunts(theorem, hunted, settings.seed, pool, store, step)
             yield _result(theorem, verdicts, hunts, settings.seed, folder)
+
+
+def _hunts(
+    theorem: Theorem,
+    examples: int,
+    seed: int,
+    pool: ProcessPool | None,
+    store: Store,
+    step: Callable[[int, int, str], None] | None,
+) -> dict[str, Hunt]:
+    """Hunt counterexamples to the universal claims, except where the store knows the outcome."""
+    claims = hunted_claims(theorem)
+    keys = {claim.id: hunt_hash(theorem, claim.id, examples, seed) for claim in claims}
+    known = {name: store.recall(key) for name, key in keys.items()}
+    hunts = {name: Hunt.from_json(content) for name, content in known.items() if content}
+    sent = None if theorem.origin else theorem
+    tasks = [
+        (theorem.origin, sent, claim.id, examples, seed)
+        for claim in claims
+        if claim.id not in hunts
+    ]
+    for task, found in map_unordered(pool, hunt_task, tasks):
+        hunts[task[2]] = found
+        store.remember(keys[task[2]], found.to_json())
+        if step is not None:
+            step(len(hunts), len(claims), f"hunt  {task[2]}")
+    return hunts
 
 
 def _reporter(

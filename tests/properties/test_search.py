@@ -12,10 +12,11 @@ from properties.search import (
     Hunt,
     _constants_of_loaded_modules_left_out,
     hunt,
+    hunt_hash,
     hunted_claims,
     with_hunt,
 )
-from verify import InputError, UnknownName, check, load_file
+from verify import InputError, Store, UnknownName, check, load_file
 from verify.counterexample import read, replay, write
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -87,6 +88,29 @@ def test_counterexamples_survive_the_file_and_still_violate(found: Hunt, tmp_pat
         assert again.violated
         assert again.same
         assert np.isclose(again.margin, example.margin)
+
+
+def test_a_hunt_survives_the_store(found: Hunt, tmp_path: Path) -> None:
+    with Store(tmp_path / "records.sqlite") as store:
+        assert store.recall("key") is None
+        store.remember("key", found.to_json())
+    with Store(tmp_path / "records.sqlite") as store:
+        content = store.recall("key")
+    assert content is not None
+    assert Hunt.from_json(content) == found
+
+
+def test_whatever_decides_a_hunt_is_in_its_hash() -> None:
+    one, other = (load_file(EXAMPLES / f"{name}.py") for name in ("same_factor", "least_squares"))
+    keys = {
+        hunt_hash(one, "claim", 60, 0),
+        hunt_hash(one, "claim", 61, 0),
+        hunt_hash(one, "claim", 60, 1),
+        hunt_hash(one, "claim_2", 60, 0),
+        hunt_hash(other, "claim", 60, 0),
+    }
+    assert len(keys) == 5
+    assert hunt_hash(one, "claim", 60, 0) in keys
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS blocks (
     series TEXT NOT NULL, trials INTEGER NOT NULL, data BLOB NOT NULL,
     PRIMARY KEY (hash, block)
 );
+CREATE TABLE IF NOT EXISTS searches (hash TEXT PRIMARY KEY, content TEXT NOT NULL);
 COMMIT;
 """
 
@@ -100,6 +101,26 @@ class Store:
                 "INSERT OR IGNORE INTO configurations VALUES (?, ?)",
                 (hash_, json.dumps(description, sort_keys=True)),
             )
+
+    def remember(self, hash_: str, content: dict[str, Any]) -> None:
+        """Keep what a search found, JSON-able, under the hash of everything that decides it."""
+        with self._writing():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO searches VALUES (?, ?)", (hash_, json.dumps(content))
+            )
+
+    def recall(self, hash_: str) -> dict[str, Any] | None:
+        """Return what a search found, or None if it has not been made."""
+        try:
+            row = self._connection.execute(
+                "SELECT content FROM searches WHERE hash=?", (hash_,)
+            ).fetchone()
+            return None if row is None else dict(json.loads(row[0]))
+        except (sqlite3.Error, ValueError, TypeError) as reason:
+            raise StoreError(
+                f"{self.path}: search {hash_} cannot be read ({reason}); move the file away and "
+                "run again"
+            ) from reason
 
     def read(self, hash_: str, block: int) -> Record | None:
         """Return the record of a block, or None if it has not been computed."""
