@@ -17,15 +17,22 @@ MODULES = {
 
 
 def find_theorem(name: str) -> Theorem:
-    """Return the theorem called `name`: a built-in id, or the path of a Python file.
+    """Return the theorem called `name`: a built-in id, or its last part, or a Python file's path.
 
     Raises UnknownName, with the nearest ids, for anything else.
     """
+    name = full_id(name)
     if name in MODULES:
         return load_module(MODULES[name])
     if name.endswith(".py") or Path(name).is_file():
         return load_file(name)
     raise UnknownName(f"theorem {name!r} is unknown{_nearest(name, list(MODULES))}")
+
+
+def full_id(name: str) -> str:
+    """Return the built-in id that ends in `.name`, where there is just one; else the name."""
+    ending = [known for known in MODULES if known.endswith(f".{name}")]
+    return ending[0] if len(ending) == 1 else name
 
 
 def find_claim(name: str) -> tuple[Theorem, Claim]:

@@ -87,14 +87,14 @@ def run(
     """
     import time
 
-    from properties.catalogue import MODULES, find_theorem
+    from properties.catalogue import MODULES, find_theorem, full_id
     from reports.lines import verdict_line
     from reports.running import Settings
     from reports.running import run as run_theorems
     from reports.summary import summarise, told, write
 
     began = time.perf_counter()
-    chosen = [find_theorem(name) for name in dict.fromkeys(theorems or MODULES)]
+    chosen = [find_theorem(name) for name in dict.fromkeys(map(full_id, theorems or MODULES))]
     settings = Settings(profile, seed, jobs or _cores(), backend, confidence)
     out = out or _default_folder(theorems)
     results = []
@@ -132,10 +132,10 @@ def explain(claim: str) -> int:
     CLAIM is `theorem.claim`, `path/to/file.py::claim`, a bare claim name where it is unique, or
     a theorem's id or file.
     """
-    from properties.catalogue import MODULES, find_claim, find_theorem
+    from properties.catalogue import MODULES, find_claim, find_theorem, full_id
     from reports.lines import explanation, theorem_explanation
 
-    if claim in MODULES or (claim.endswith(".py") and "::" not in claim):
+    if full_id(claim) in MODULES or (claim.endswith(".py") and "::" not in claim):
         click.echo(theorem_explanation(find_theorem(claim)))
     else:
         click.echo(explanation(*find_claim(claim)))

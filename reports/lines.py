@@ -57,7 +57,7 @@ def theorem_explanation(theorem: Theorem) -> str:
     lines = [theorem.title, ""]
     for name, text in (("", theorem.statement), ("Method   ", theorem.method)):
         lines += [f"{name}{text}", ""] if text else []
-    lines += [f"  {symbol:<6} {meaning}" for symbol, meaning in theorem.symbols.items()]
+    lines += [f"  {symbol:<8} {meaning}" for symbol, meaning in theorem.symbols.items()]
     lines += [
         f"Source   {theorem.citation}",
         f"Status   [{theorem.status.value}] {theorem.status.meaning}",

@@ -253,7 +253,8 @@ def prose(text: Any) -> Markup:
     """Return a statement escaped and typeset: w_∞, y_min, X₊ and 1e-9 with real scripts.
 
     Before "_" and "^" only a single letter (also after X, the data) and ‖ take a script, so that
-    names_of_claims stay as they are. The characters for scripts become markup too: few text fonts have them.
+    names_of_claims stay as they are. The characters for scripts become markup too: few text
+    fonts have them.
     """
     from markupsafe import Markup, escape
 

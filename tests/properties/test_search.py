@@ -174,6 +174,10 @@ def test_claims_are_found_by_full_and_by_bare_name(name: str) -> None:
     assert theorem.address_of(claim.id).endswith(name)
 
 
+def test_the_last_part_of_an_id_is_enough() -> None:
+    assert find_theorem("theorem2").id == "lai2026.theorem2"
+
+
 @pytest.mark.parametrize("name", ["pattern_freezes", "lai2026.theorem1.nothing", "theorem9"])
 def test_unknown_names_come_with_the_nearest(name: str) -> None:
     with pytest.raises(UnknownName, match="the nearest names are"):

@@ -22,14 +22,18 @@ def tally(holds, in_scope=200, undecided=0):
     return {**counts, "violated": violated, "worst_margin": -0.18 if violated else 2.8e-4}
 
 
-def cell(verdict="supported", holds=200, **point):
+def cell(verdict="supported", holds=200, *, bounded=True, **point):
+    bounds = {"lower_bound": 0.95814, "upper_bound": 1.0} if bounded else {}
     return {
         "point": {"n": 20, "d": 1e4, **point},
         "verdict": verdict,
         "tally": tally(holds),
-        "lower_bound": 0.95814,
-        "upper_bound": 1.0,
+        **dict.fromkeys(("lower_bound", "upper_bound")),
+        **bounds,
     }
+
+
+SEARCHED = {"examples": 500, "in_scope": 431, "violated": 0, "undecided": 2}
 
 
 def verdict(claim, word="supported", theorem="lai2026.theorem1", **changes):
@@ -47,10 +51,10 @@ def verdict(claim, word="supported", theorem="lai2026.theorem1", **changes):
         "upper_bound": 1.0,
         "confidence": 0.99904,
         "detail": f"the detail of {claim}",
-        "cells": [cell(c=0.5), cell(c=0.9)],
+        "cells": [cell(c=0.5, bounded=False), cell(c=0.9, bounded=False)],
         "slopes": [],
         "instance": None,
-        "hunted": {"examples": 500, "in_scope": 431, "violated": 0, "undecided": 2},
+        "hunted": {**SEARCHED, "worst_margin": None},
         "probability": None,
         "given": ["labels_are_nonzero", "not_listed"],
         "because": "",
@@ -92,7 +96,6 @@ COUNTEREXAMPLE = {
         "recipe": {"n": 2},
         "nothing": None,
     },
-    "command": "relu-verify replay counterexamples/x.json",
 }
 
 
@@ -114,6 +117,8 @@ def theorem(name="lai2026.theorem1", **changes):
         "status": "A",
         "status_meaning": "the abstract or a published summary only",
         "axes": [axis],
+        "symbols": [{"symbol": "w_∞", "meaning": "limit of ‖w_∞‖, from Xw_0"}],
+        "defaults": {"n": 20, "spectrum": "isotropic", "start_low": 1e-4},
         "assumptions": [assumption],
         **changes,
     }
@@ -122,8 +127,9 @@ def theorem(name="lai2026.theorem1", **changes):
 def report(**changes):
     """Return a report with every verdict, every kind of claim, a control and every figure."""
     rate = {"kind": "rate", "cells": [], "slopes": [SLOPE], "hunted": None, "lower_bound": None}
-    likely = {"kind": "probable", "probability": 0.95, "status": "D"}
-    searched = {"examples": 500, "in_scope": 431, "violated": 3, "undecided": 0}
+    cells = [cell(c=0.5), cell(c=0.9)]
+    likely = {"kind": "probable", "probability": 0.95, "status": "D", "cells": cells}
+    searched = {**SEARCHED, "violated": 3, "undecided": 0, "worst_margin": -0.27}
     bad = {"counterexamples": [COUNTEREXAMPLE], **tally(190), "worst_margin": -0.18}
     verdicts = [
         verdict("freezes", "certified"),
@@ -157,6 +163,7 @@ def report(**changes):
         "schema_version": 1,
         "tool": {"name": "relu-verify", "version": "0.1.0"},
         "command": "relu-verify run --profile quick",
+        "out": "my runs/one",
         "created": "2026-11-30T19:00:00+00:00",
         "seed": 0,
         "profile": "quick",
@@ -195,7 +202,7 @@ def hostile():
             example["summary"] = {HOSTILE: HOSTILE, "rows": [[HOSTILE, 1]], LONG: LONG * 3}
     found["theorems"] = poison([theorem(status="<b>")])
     found["rasters"] = [{**poison(raster), "kind": HOSTILE} for raster in found["rasters"]]
-    for key in ("command", "created", "profile", "sentence", "versions", "tool", "backend"):
+    for key in ("command", "out", "created", "profile", "sentence", "versions", "tool", "backend"):
         found[key] = poison(found[key])
     long = f"{LONG}/{LONG}.py"
     found["theorems"].append(theorem(LONG, address=long, title=LONG, citation=LONG))
@@ -330,7 +337,60 @@ def test_every_claim_says_whose_statement_it_is(pages):
     claims = page.split('<article class="claim')[1:]
     assert len(claims) == 10
     for claim in claims:
-        assert re.search('class="mark owner-(paper|ours|none)"', claim)
+        assert re.search('class="mark owner-(summary|ours|none)"', claim)
+
+
+def test_only_what_was_read_in_the_paper_is_called_so():
+    whose = {letter: html.MARKS[letter][0] for letter in "VADHFX"}
+    assert len({whose["V"], whose["A"], whose["D"], whose["F"], whose["X"]}) == 5
+    assert whose["D"] == whose["H"] == "ours"
+    for letter, words in whose.items():
+        page = html.render(report(verdicts=[verdict("stated", status=letter)]))
+        badge = f"{letter} {words} · every instance"
+        assert badge in Reader(page).words
+        owner = {"V": "paper", "A": "summary", "D": "ours", "H": "ours"}.get(letter, "none")
+        assert f'class="mark owner-{owner}"' in page.split('<article class="claim')[1]
+
+
+def reading(page):
+    """Return the words of "How to read this"."""
+    return Reader(page.split('<section id="reading">')[1].split("</section>")[0]).words
+
+
+@pytest.mark.parametrize("where", ["theorem", "assumption", "claim", "control", "nowhere"])
+def test_pages_say_when_nobody_has_read_the_paper(where):
+    whole = theorem(status="V" if where == "theorem" else "A")
+    if where == "assumption":
+        whole["assumptions"][0]["status"] = "V"
+    claims = [
+        verdict("one", status="V" if where == "claim" else "D"),
+        verdict("two", "refuted", expected="refuted", status="V" if where == "control" else "X"),
+    ]
+    told = reading(html.render(report(theorems=[whole], verdicts=claims)))
+    rule = "When no statement is marked V, nobody here has read the body of the paper"
+    assert f"{rule}{'; in this report none is' if where == 'nowhere' else ''}." in told
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "ours even in a claim marked A: probabilities, tolerances, the regime index H and its",
+        "the error is split over every bound that is printed: every instanceone lower and one",
+        "its cells show counts only",
+        "one-sided binomial (Clopper–Pearson) bounds from independent, seeded trials, at a sample "
+        "size fixed beforehand",
+        "approximate: Student’s t, with the degrees of freedom of Welch and Satterthwaite",
+        "not lack of fit",
+        "the largest deviation of a cell mean from the fitted line",
+        "refuted if it lies wholly outside. So an interval may leave out the exponent itself",
+        "for an identity the tolerance, so that 1 is exact equality",
+        "for predictions the largest label; for bands √(n−/‖λ‖1)",
+        "Margins of different claims are not comparable.",
+        "the random trials in scope; that of a search stands with the search",
+    ],
+)
+def test_how_to_read_this_says(part, pages):
+    assert part in reading(pages["full"])
 
 
 def test_controls_are_apart_and_explained(pages):
@@ -352,7 +412,6 @@ def test_claims_tell_their_evidence(pages):
         "the detail of freezes",
         "P ≥ 0.9930 on average",
         "500 examples by Hypothesis, 431 in scope: 0 violated, 2 undecided. A search is no random",
-        "relu-verify replay counterexamples/x.json",
         "It is false because it is too small.",
         "2 cells, all supported",
         "slope 0.4973 [0.4958, 0.4988], claimed 0.5 ± 0.01",
@@ -363,6 +422,88 @@ def test_claims_tell_their_evidence(pages):
         "3 found by search; P ≤ 1.0000",
     ):
         assert part in text, f"{part!r} should be on the page"
+
+
+def test_tables_tell_what_each_claim_says_and_what_puts_an_instance_in_scope(pages):
+    rows = pages["full"].split('<section id="summary">')[1].split("</section>")[0]
+    found = Reader(rows).words
+    assert (
+        "What freezes says of w∞, ymin and 10−9. A abstract or summary · every instance that meets "
+        "2 assumptions, 1 of them ours"
+    ) in found
+    assert "D ours · with probability ≥ 0.95" in found
+    assert rows.count('<p class="aside line" title="What ') == 8
+    assert '<p class="aside line"' not in html.render(bare())
+
+
+def test_bounds_are_shown_for_the_cells_that_have_them(pages):
+    for name, bounded in (("freezes", False), ("likely", True)):
+        found = claim_section(pages["full"], name)
+        assert ("0.9581 to 1.0000" in found.words) == bounded
+        assert ("P(holds) within" in found.words) == bounded
+        assert ("each bound, lower or upper, has confidence 99.904 %" in found.words) == bounded
+        assert ("the bound above is on all of them together" in found.words) != bounded
+
+
+def test_slopes_say_what_decides_and_what_their_interval_does_not_cover(pages):
+    found = claim_section(pages["full"], "scales").words
+    assert (
+        "supported when its whole interval lies within exponent ± tolerance, refuted when" in found
+    )
+    assert "Here the interval leaves out the exponent itself, within tolerance." in found
+    assert "natural logarithm; the interval does not cover it." in found
+
+
+def test_worst_margins_are_of_the_random_trials_and_of_the_search(pages):
+    missed = claim_section(pages["full"], "missed").words
+    assert "Worst margin2.8×10⁻⁴, in the random trials" in missed
+    assert "3 violated, 0 undecided; worst margin −0.27. A search" in missed
+    assert "worst margin" not in claim_section(pages["full"], "freezes").words
+
+
+@pytest.mark.parametrize(("in_scope", "told"), [(200, "no decided margin"), (0, "none in scope")])
+def test_a_missing_worst_margin_is_explained(in_scope, told):
+    counts = {"in_scope": in_scope, "holds": 0, "undecided": in_scope, "worst_margin": None}
+    one = {**cell(bounded=False), "tally": {"trials": 200, **counts}}
+    page = html.render(report(verdicts=[verdict("unsure", "undecided", cells=[one], **counts)]))
+    assert Reader(page.split('<section id="controls">')[0]).words.count(told) >= 3
+    found = claim_section(page, "unsure").words
+    assert f"Worst margin{told} in the random trials" in found
+    assert found.endswith(told)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, "relu-verify replay 'my runs/one/counterexamples/x.json'"),
+        ({"out": None}, "relu-verify replay relu-verify-out/counterexamples/x.json"),
+        ({"out": "/tmp/a/"}, "relu-verify replay /tmp/a/counterexamples/x.json"),
+        ({"out": "-x"}, "relu-verify replay ./-x/counterexamples/x.json"),
+        ({"out": "a;b'"}, """relu-verify replay 'a;b'"'"'/counterexamples/x.json'"""),
+    ],
+)
+def test_counterexamples_can_be_replayed_from_where_the_run_was_started(changes, told):
+    assert told in claim_section(html.render(report(**changes)), "never").words
+
+
+def test_a_command_that_a_report_gives_is_kept():
+    given = {**COUNTEREXAMPLE, "command": "relu-verify replay elsewhere.json"}
+    without = {**COUNTEREXAMPLE, "file": None}
+    verdicts = [verdict("never", "refuted", counterexamples=[given, without])]
+    found = claim_section(html.render(report(verdicts=verdicts)), "never").words
+    assert found.count("relu-verify replay") == 1
+    assert "relu-verify replay elsewhere.json" in found
+
+
+def test_theorems_list_their_symbols_and_defaults(pages):
+    page = pages["full"]
+    assert "<dt>w<sub>∞</sub></dt><dd>limit of ‖w<sub>∞</sub>‖, from Xw<sub>0</sub></dd>" in page
+    told = (
+        "Where a point does not name a coordinate: n = 20, spectrum = isotropic, start_low = 10⁻⁴."
+    )
+    assert told in Reader(page).words
+    assert "Symbols" not in Reader(pages["bare"]).words
+    assert "Where a point does not name" not in Reader(pages["bare"]).words
 
 
 def claim_section(page, name):
@@ -430,12 +571,32 @@ def test_figures_have_captions_that_say_what_to_see(pages):
         "do not take its constants for the paper’s",
         "In 2 of 2 cells the lower confidence bound is at or above the claimed 0.95",
         "at n = 20: gap ‖w∞ − w⋆‖2, as geometric mean over trials, against n/‖λ‖1. Bars: one",
-        "The means follow the claimed law: the whole interval of the slope, 0.4973",
+        "of the slope, 0.4973 [0.4958, 0.4988], lies within 0.5 ± 0.01, though it leaves out 0.5",
+        "a tilt is how far the slope is from the claimed exponent, which the tolerance may allow. "
+        "The dot farthest from the fitted line is off by 0.02 in natural log (curvature)",
+        "Each bound, upper or lower, has confidence 99.904 %.",
     ):
         assert any(part in caption for caption in captions[1:]), f"no caption says {part!r}"
     drawn = [attrs for tag, attrs in Reader(page).elements if tag == "svg" and "viewbox" in attrs]
     assert len(drawn) == len(captions) - 1 == 4
     assert all(attrs["role"] == "img" and attrs["aria-label"] for attrs in drawn)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"low": 0.49, "high": 0.505}, "0.5050], lies within 0.5 ± 0.01. 3 points"),
+        (
+            {"verdict": "refuted"},
+            "the whole interval of the slope, 0.4973 [0.4958, 0.4988], lies out",
+        ),
+        ({"verdict": "inconclusive"}, "does not settle the claimed 0.5 ± 0.01. 3 points"),
+    ],
+)
+def test_captions_of_slopes_say_where_the_interval_lies(changes, told):
+    rate = {"kind": "rate", "cells": [], "slopes": [{**SLOPE, **changes}], "hunted": None}
+    page = html.render(report(verdicts=[verdict("scales", **rate)], rasters=[]))
+    assert told in Reader(page.split("<figcaption>")[1].split("</figcaption>")[0]).words
 
 
 def test_pages_open_at_theorems_and_claims(pages):

@@ -69,6 +69,9 @@ def test_bounds_are_rounded_to_the_safe_side(bound):
             "X<sub>+</sub><sup>+</sup>(y<sub>+</sub> − X<sub>+</sub>w<sub>1</sub>)",
         ),
         ("λ_min > 1e-9 λ_max", "λ<sub>min</sub> &gt; 10<sup>−9</sup> λ<sub>max</sub>"),
+        ("‖λ‖_∞ and ‖y‖", "‖λ‖<sub>∞</sub> and ‖y‖"),
+        ("c² d_2 y_min²/n", "c<sup>2</sup> d<sub>2</sub> y<sub>min</sub><sup>2</sup>/n"),
+        ("β⁰ = Xw_0", "β<sup>0</sup> = Xw<sub>0</sub>"),
         ("gap_upper_band and file_1", "gap_upper_band and file_1"),
         ("<b>x_1</b>", "&lt;b&gt;x<sub>1</sub>&lt;/b&gt;"),
         ("x1e5 0x1e5 v1.2e3b", "x1e5 0x1e5 v1.2e3b"),
@@ -76,6 +79,48 @@ def test_bounds_are_rounded_to_the_safe_side(bound):
 )
 def test_prose_typesets_mathematics_and_leaves_names(text, typeset):
     assert typography.prose(text) == typeset
+
+
+@pytest.mark.parametrize(
+    ("given", "ours", "told"),
+    [
+        (0, 0, "every instance"),
+        (1, 0, "every instance that meets 1 assumption"),
+        (1, 1, "every instance that meets 1 assumption, which is ours"),
+        (2, 2, "every instance that meets 2 assumptions, both of them ours"),
+        (3, 3, "every instance that meets 3 assumptions, all of them ours"),
+        (4, 2, "every instance that meets 4 assumptions, 2 of them ours"),
+    ],
+)
+def test_universal_claims_tell_what_puts_an_instance_in_scope(given, ours, told):
+    verdict = {"kind": "universal", "probability": None, "given": ["one"] * given}
+    assert typography.kind_words(verdict, ours) == told
+
+
+@pytest.mark.parametrize(
+    ("counted", "told"),
+    [
+        ({"worst_margin": -0.18, "in_scope": 5}, "−0.18"),
+        ({"worst_margin": None, "in_scope": 5}, "no decided margin"),
+        ({"worst_margin": None, "in_scope": 0}, "none in scope"),
+        ({"worst_margin": None, "in_scope": 5, "kind": "rate"}, "no slope fitted"),
+    ],
+)
+def test_a_missing_margin_says_why(counted, told):
+    assert typography.margin_words(counted) == told
+
+
+def test_slopes_that_leave_out_their_exponent_within_tolerance_are_counted():
+    slope = {"verdict": "supported", "exponent": 0.5, "low": 0.495, "high": 0.499}
+    around = {**slope, "high": 0.501}
+    refuted = {**slope, "verdict": "refuted"}
+    unfitted = {**slope, "verdict": "vacuous", "low": None, "high": None}
+    told = typography.where_slopes_lie
+    assert told([slope]) == "Here the interval leaves out the exponent itself, within tolerance."
+    assert told([slope, around]).startswith("Here 1 of 2 intervals leaves out")
+    assert told([slope, slope, around]).startswith("Here 2 of 3 intervals leave out")
+    assert told([around, refuted, unfitted]) == told([]) == ""
+    assert not typography.excludes_exponent(unfitted)
 
 
 def test_citations_link_to_preprints_only():
