@@ -99,12 +99,16 @@ def hunted_kinds(theorem: Theorem) -> list[tuple[Kind, st.SearchStrategy[dict[st
 def hunt(theorem: Theorem, claim: Claim, examples: int, root_seed: int) -> Hunt:
     """Search `examples` instances of each kind that the theorem offers.
 
-    A counterexample is shrunk to the smallest, explicit ones first (they are the readable
-    ones); the worst is the one of lowest margin met anywhere. The same arguments find the same.
+    The edges of the theorem's space come first (`strategies.edges`), then Hypothesis. A
+    counterexample is shrunk to the smallest, explicit ones first (they are the readable ones);
+    the worst is the one of lowest margin met anywhere. The same arguments find the same.
     """
     counts: dict[str, int] = {}
     found: list[tuple[float, Kind, dict[str, Any]]] = []
     smallest: tuple[float, Kind, dict[str, Any]] | None = None
+    if theorem.axes:
+        found += _at_the_edges(theorem, claim, examples, root_seed, counts)
+        smallest = found[0] if found else None
     for kind, strategy in hunted_kinds(theorem):
         met = _search(theorem, claim, kind, strategy, examples, root_seed, counts)
         found += met
@@ -127,6 +131,21 @@ def hunt(theorem: Theorem, claim: Claim, examples: int, root_seed: int) -> Hunt:
         smallest=None if smallest is None else capture(smallest),
         worst=capture(min(found, key=lambda entry: entry[0])) if found else None,
     )
+
+
+def _at_the_edges(
+    theorem: Theorem, claim: Claim, examples: int, root_seed: int, counts: dict[str, int]
+) -> list[tuple[float, Kind, dict[str, Any]]]:
+    """Look at one instance at each edge of the space; return the violations, simplest first."""
+    violations: list[tuple[float, Kind, dict[str, Any]]] = []
+    with one_thread():
+        for number, point in enumerate(strategies.edges(theorem, examples)):
+            recipe = {"point": point, "seed": (root_seed + number) % 2**32}
+            look = look_at(theorem, claim, "seeded", recipe)
+            counts[look.outcome] = counts.get(look.outcome, 0) + 1
+            if look.outcome == VIOLATED:
+                violations.append((look.margin, "seeded", recipe))
+    return violations
 
 
 def _search(

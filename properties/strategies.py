@@ -7,6 +7,7 @@ instance is the recipe of a `Counterexample`.
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -72,6 +73,49 @@ def points(theorem: Theorem) -> st.SearchStrategy[dict[str, Any]]:
 def structured(theorem: Theorem) -> st.SearchStrategy[Recipe]:
     """Draw a point and one seed: the recipe of a "seeded" counterexample."""
     return st.fixed_dictionaries({"point": points(theorem), "seed": st.integers(0, 2**32 - 1)})
+
+
+def edges(theorem: Theorem, most: int) -> list[dict[str, Any]]:
+    """Return points where theorems like to fail: at most `most` corners, and everything near one.
+
+    With the other coordinates at their simplest, both ends of every axis, every choice and the
+    smallest integers; then corners of the whole space, in an order that spreads over it.
+    """
+    home = {axis.name: _simplest(axis) for axis in theorem.axes}
+    ends = {axis.name: _ends(axis) for axis in theorem.axes}
+    near = [{**home, name: value} for name, values in ends.items() for value in values]
+    for axis in theorem.axes:
+        if axis.scale == "integer":
+            few = range(round(axis.low), min(round(axis.high), round(axis.low) + 7) + 1)
+            near += [{**home, axis.name: value} for value in few]
+    extremes = [[values[0], values[-1]] for values in ends.values()]
+    count = math.prod(len(values) for values in extremes)
+    stride = max(1, count // max(1, most)) | 1  # odd, so that every axis takes both its ends
+    corners = []
+    for number in range(min(most, count)):
+        bits = number * stride % count
+        corners.append(
+            {
+                name: pair[bits >> place & 1]
+                for place, (name, pair) in enumerate(zip(ends, extremes, strict=True))
+            }
+        )
+    distinct = {json.dumps(point, sort_keys=True): point for point in [home, *near, *corners]}
+    return list(distinct.values())
+
+
+def _simplest(axis: Axis) -> Any:
+    if axis.scale == "choice":
+        return axis.choices[0]
+    simplest = axis.low if axis.simplest is None else axis.simplest
+    return round(float(simplest)) if axis.scale == "integer" else simplest
+
+
+def _ends(axis: Axis) -> list[Any]:
+    if axis.scale == "choice":
+        return list(axis.choices)
+    ends = [axis.low, axis.high]
+    return [round(end) for end in ends] if axis.scale == "integer" else ends
 
 
 def explicit(theorem: Theorem) -> st.SearchStrategy[Recipe]:

@@ -90,6 +90,48 @@ def test_counterexamples_survive_the_file_and_still_violate(found: Hunt, tmp_pat
         assert np.isclose(again.margin, example.margin)
 
 
+FALSE_AT_AN_EDGE = """
+import numpy as np
+from verify import Axis, Margin, Point, Status, Theorem, Universal
+
+def only_at_the_edge(trial):
+    \"\"\"Nothing happens at the edge.\"\"\"
+    n, c, law = trial.problem
+    return Margin(np.where({where}, 1.0, 0.0), 0.5)
+
+theorem = Theorem(
+    id="edge", title="False at an edge", citation="none", status=Status.FOLKLORE,
+    axes=(
+        Axis("n", 1, 40, "integer"),
+        Axis("c", 0.1, 1.9),
+        Axis("law", scale="choice", choices=("a", "b", "z")),
+    ),
+    cells=(Point(n=10, c=1.0, law="a"),),
+    draw=lambda point, generator, trials: tuple(
+        np.full(trials, point[name]) for name in ("n", "c", "law")
+    ),
+    simulate=lambda problem: None,
+    claims=(Universal(only_at_the_edge),),
+)
+"""
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["n == 2", "n == 40", "c == 1.9", "law == 'b'", "(n == 40) & (c == 1.9) & (law == 'z')"],
+)
+@pytest.mark.parametrize("root_seed", [0, 1])
+def test_what_is_false_only_at_an_edge_of_the_space_is_found(
+    tmp_path: Path, where: str, root_seed: int
+) -> None:
+    file = tmp_path / "edge.py"
+    file.write_text(FALSE_AT_AN_EDGE.format(where=where))
+    theorem = load_file(file)
+    met = hunt(theorem, theorem.claims[0], 60, root_seed)
+    assert met.hunted.violated >= 1
+    assert met.smallest is not None
+
+
 def test_a_hunt_survives_the_store(found: Hunt, tmp_path: Path) -> None:
     with Store(tmp_path / "records.sqlite") as store:
         assert store.recall("key") is None

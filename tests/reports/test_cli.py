@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,7 @@ def _blocks(store: Path) -> int:
     if not store.exists():
         return 0
     try:
-        with sqlite3.connect(store, timeout=5) as connection:
+        with closing(sqlite3.connect(store, timeout=5)) as connection:
             return int(connection.execute("SELECT COUNT(*) FROM blocks").fetchone()[0])
     except sqlite3.Error:
         return 0

@@ -64,8 +64,7 @@ def test_a_store_is_in_wal_mode_so_that_others_read_while_it_writes(path, store)
         assert reader.execute(count).fetchone() == (1,)
         store.write("hash", 1, RECORD)
         assert reader.execute(count).fetchone() == (1,)
-    with sqlite3.connect(path) as reader:
-        assert reader.execute(count).fetchone() == (2,)
+    assert reader.execute(count).fetchone() == (2,), "the snapshot ended with the transaction"
     reader.close()
 
 
