@@ -13,7 +13,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from verify.errors import BackendUnavailable, UnknownName
+from verify.errors import BackendUnavailable, InputError, UnknownName
 
 Array = Any
 """An array of any namespace. Shapes stand in docstrings: B problems, m neurons, n examples."""
@@ -26,6 +26,27 @@ BACKENDS = ("numpy", "array-api-strict", "torch", "cupy")
 def array_namespace(*arrays: Array) -> Namespace:
     """Return the array-API namespace that all of `arrays` share."""
     return array_api_compat.array_namespace(*arrays)
+
+
+def as_array(name: str, values: Any) -> Array:
+    """Return `values` as an array of real numbers: arrays of any library stay where they are.
+
+    Raises InputError for text, objects, complex numbers and masked arrays.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        raise InputError(f"{name} is a masked array, expected numbers; fill or drop what is masked")
+    if not array_api_compat.is_array_api_obj(values):
+        try:
+            values = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError) as reason:
+            raise InputError(f"{name} cannot be read as numbers ({reason})") from reason
+    if is_numpy(values):
+        real = values.dtype.kind in "biuf"
+    else:
+        real = array_namespace(values).isdtype(values.dtype, ("bool", "integral", "real floating"))
+    if not real:
+        raise InputError(f"{name} has dtype {values.dtype}, expected real numbers")
+    return values
 
 
 def is_numpy(array: Array) -> bool:

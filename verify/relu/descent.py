@@ -128,8 +128,8 @@ def descend(problem: Problem, max_steps: int = MAX_STEPS) -> Run:
     max_steps: at least 1; problems without a certificate by then are "undecided".
     Raises InputError for max_steps below 1.
     """
-    if max_steps < 1:
-        raise InputError(f"max_steps={max_steps}, expected at least 1")
+    if not isinstance(max_steps, int | np.integer) or max_steps < 1:
+        raise InputError(f"max_steps={max_steps!r}, expected a whole number of at least 1")
     running = _begin(problem)
     outcomes: list[_Outcome] = []
     for step in range(1, max_steps + 1):

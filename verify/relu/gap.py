@@ -6,7 +6,10 @@ negative example active at the start and the pattern S+ from step one on.
 
 from __future__ import annotations
 
-from verify.arrays import Array, array_namespace
+from typing import Any
+
+from verify.arrays import Array, array_namespace, device
+from verify.errors import InputError
 from verify.linear_algebra import solve_on
 from verify.relu.descent import Run, gradient_step, start
 from verify.relu.minimum_norm import MinimumNorm
@@ -34,6 +37,11 @@ def implicit_bias_gap(run: Run, best: MinimumNorm) -> Array:
     never move, and w⋆ has none. Meaningful where `run.certified` and `best.certified`.
     """
     xp = array_namespace(run.duals)
+    if run.duals.shape != best.duals.shape:
+        raise InputError(
+            f"run has duals of shape {tuple(run.duals.shape)}, best of {tuple(best.duals.shape)}: "
+            "expected both of one problem"
+        )
     inside = norm_in_span(run.problem.gram, run.duals - best.duals)
     return xp.sqrt(xp.sum(inside**2, axis=-1) + outside_span(run.problem) ** 2)
 
@@ -69,12 +77,13 @@ def schur_gap(problem: Problem, best: MinimumNorm) -> Array:
     return xp.sqrt(xp.where(square > 0, square, 0 * square) + outside_span(problem) ** 2)
 
 
-def leading_order(problem: Problem, trace: Array) -> Array:
+def leading_order(problem: Problem, trace: Any) -> Array:
     """Return ‖c|y₋| − (1−c)β⁰₋‖₂/√τ, (B,): the gap as n/d → 0 (theory §6), c = ητ.
 
-    S− is all but S+: a label of zero counts.   trace: (B,), τ.
+    S− is all but S+: a label of zero counts.   trace: τ, a number or (B,).
     """
     xp = array_namespace(problem.gram)
+    trace = _per_problem(problem, trace)
     c = (problem.step_size * trace)[:, None]
     start_predictions = problem.starting_predictions[:, 0, :]
     terms = c * xp.abs(problem.labels) - (1 - c) * start_predictions
@@ -82,16 +91,17 @@ def leading_order(problem: Problem, trace: Array) -> Array:
     return xp.linalg.vector_norm(terms, axis=-1) / xp.sqrt(trace)
 
 
-def deductive_bounds(problem: Problem, trace: Array) -> tuple[Array, Array]:
+def deductive_bounds(problem: Problem, trace: Any) -> tuple[Array, Array]:
     """Return lower and upper bounds on the gap, each (B,), with no hidden constant (theory §6).
 
     With δ = ‖G/τ − I‖₂ < 1, P√τ the leading order times τ and
     e = δ/(1−δ)·‖β⁰‖ + δ/(1−δ)²·‖y₊‖:  √(1−δ)(P−e)₊ ≤ gap·√τ ≤ √(1+δ)(P+e).
     Where δ ≥ 1 the bounds are 0 and ∞: they say nothing.
 
-    trace: (B,), any τ > 0.
+    trace: any τ > 0, a number or (B,).
     """
     xp = array_namespace(problem.gram)
+    trace = _per_problem(problem, trace)
     scaled = problem.eigenvalues / trace[:, None]
     delta = xp.max(xp.abs(scaled - 1), axis=-1)
     usable = delta < 1
@@ -106,3 +116,12 @@ def deductive_bounds(problem: Problem, trace: Array) -> tuple[Array, Array]:
     low = xp.sqrt(1 - delta) * xp.where(below > 0, below, 0 * below) / root
     high = xp.sqrt(1 + delta) * (main + error) / root
     return xp.where(usable, low, 0 * low), xp.where(usable, high, xp.full_like(high, xp.inf))
+
+
+def _per_problem(problem: Problem, trace: Any) -> Array:
+    """Return τ as (B,) beside the problem's arrays. Raises InputError unless it is positive."""
+    xp = array_namespace(problem.gram)
+    there = xp.asarray(trace, dtype=problem.gram.dtype, device=device(problem.gram))
+    if there.ndim > 1 or not bool(xp.all(there > 0)):
+        raise InputError(f"trace={trace!r}, expected a positive number, or one for each problem")
+    return xp.broadcast_to(there, (problem.batch,))

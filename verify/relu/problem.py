@@ -8,7 +8,9 @@ from functools import cached_property
 from math import sqrt
 from typing import Any
 
-from verify.arrays import Array, Backend, array_namespace, to_numpy
+import numpy as np
+
+from verify.arrays import Array, Backend, array_namespace, as_array, is_numpy, to_numpy
 from verify.errors import InputError
 from verify.linear_algebra import solve_on
 from verify.relu.effective_dimensions import EffectiveDimensions
@@ -136,9 +138,15 @@ class Problem:
         Raises InputError for shapes that do not fit, values that are not finite, a step that
         is not positive, signs other than ±1, or starting predictions that no weights attain.
         """
+        features = as_array("features", features)
         xp = array_namespace(features)
         features = _batched(_double(features, xp), 2, "features", "(n, d)", xp)
         _check_finite("features", features, xp)
+        if float(xp.max(xp.abs(features))) > _HUGE**0.5:
+            raise InputError(
+                f"features reach beyond {_HUGE**0.5:g}, where their Gram matrix overflows: rescale "
+                "them by s and the step by 1/s², which changes nothing else"
+            )
         if (starting_weights is None) == (starting_predictions is None):
             raise InputError(
                 "starting_weights and starting_predictions: expected exactly one of the two; "
@@ -160,7 +168,11 @@ class Problem:
                 None,
             )
         weights = _batched(
-            _like(starting_weights, features, xp), 2, "starting_weights", "(m, d)", xp
+            _like("starting_weights", starting_weights, features, xp),
+            2,
+            "starting_weights",
+            "(m, d)",
+            xp,
         )
         if weights.shape[-1] != features.shape[-1]:
             raise InputError(
@@ -248,14 +260,19 @@ def _checked(
     starting_weights: Array | None,
 ) -> Problem:
     """Validate, give every array its batch axis and its full size, and build the problem."""
+    gram = as_array("gram", gram)
     xp = array_namespace(gram)
     gram = _batched(_double(gram, xp), 2, "gram", "(n, n)", xp)
-    labels = _batched(_like(labels, gram, xp), 1, "labels", "(n,)", xp)
+    labels = _batch_of("labels", labels, gram, 1, "(n,)", xp)
     predictions = _batched(
-        _like(starting_predictions, gram, xp), 2, "starting_predictions", "(m, n)", xp
+        _like("starting_predictions", starting_predictions, gram, xp),
+        2,
+        "starting_predictions",
+        "(m, n)",
+        xp,
     )
-    signs = _batched(_like(signs, gram, xp), 1, "signs", "(m,)", xp)
-    step = xp.reshape(_like(step_size, gram, xp), (-1,))
+    signs = _batch_of("signs", signs, gram, 1, "(m,)", xp)
+    step = xp.reshape(_like("step_size", step_size, gram, xp), (-1,))
     n, m = int(gram.shape[-1]), int(predictions.shape[1])
     if gram.shape[-2] != n or n == 0:
         raise InputError(f"gram has shape {tuple(gram.shape)}, expected (B, n, n) with n >= 1")
@@ -274,7 +291,13 @@ def _checked(
     perpendicular = (
         xp.zeros((1, m, m), dtype=gram.dtype, device=gram.device)
         if perpendicular_gram is None
-        else _batched(_like(perpendicular_gram, gram, xp), 2, "perpendicular_gram", "(m, m)", xp)
+        else _batched(
+            _like("perpendicular_gram", perpendicular_gram, gram, xp),
+            2,
+            "perpendicular_gram",
+            "(m, m)",
+            xp,
+        )
     )
     if tuple(perpendicular.shape[-2:]) != (m, m):
         raise InputError(
@@ -310,6 +333,7 @@ def _checked(
         if starting_weights is None
         else _spread(starting_weights, batch, "starting_weights", xp),
     )
+    _check_magnitude(problem, xp)
     _check_semidefinite(problem, xp)
     if starting_weights is None:
         _check_attainable(problem, xp)
@@ -326,9 +350,38 @@ def _check_finite(name: str, array: Array, xp: Any) -> None:
         raise InputError(f"{name} has values that are NaN or infinite; remove or impute them")
 
 
-def _like(values: Any, gram: Array, xp: Any) -> Array:
+def _like(name: str, values: Any, gram: Array, xp: Any) -> Array:
     """Return `values` with the type and on the device of `gram`."""
-    return xp.asarray(values, dtype=gram.dtype, device=gram.device)
+    found = as_array(name, values)
+    if is_numpy(found):
+        return xp.asarray(np.asarray(found, dtype=np.float64), dtype=gram.dtype, device=gram.device)
+    return xp.asarray(found, dtype=gram.dtype, device=gram.device)
+
+
+def _check_magnitude(problem: Problem, xp: Any) -> None:
+    """Refuse numbers whose products leave the range of doubles: the problem has no scale."""
+    sizes = {
+        "gram": xp.linalg.diagonal(problem.gram),
+        "labels": problem.labels,
+        "step_size times gram": problem.step_size[:, None] * xp.linalg.diagonal(problem.gram),
+        "starting_predictions": problem.starting_predictions,
+    }
+    for name, array in sizes.items():
+        largest = float(xp.max(xp.abs(array)))
+        if largest > _HUGE or 0 < largest < 1 / _HUGE:
+            raise InputError(
+                f"{name} has the size {largest:.3g}, expected between {1 / _HUGE:g} and {_HUGE:g}: "
+                "rescale features by s, the step by 1/s² and labels and start by t, which changes "
+                "nothing else"
+            )
+
+
+_HUGE = 1e100
+
+
+def _batch_of(name: str, values: Any, gram: Array, core: int, expected: str, xp: Any) -> Array:
+    """Return `values` as an array beside `gram` with a batch axis in front of `core` axes."""
+    return _batched(_like(name, values, gram, xp), core, name, expected, xp)
 
 
 def _batched(array: Array, core: int, name: str, expected: str, xp: Any) -> Array:

@@ -194,7 +194,7 @@ def test_steps_that_run_out_leave_a_run_undecided_at_its_last_step():
 def test_fewer_steps_than_one_are_refused(max_steps):
     sample = draw(np.random.default_rng(SEED), 1, 3, 9)
     problem = Problem.from_features(**sample.arguments)
-    with pytest.raises(InputError, match=f"max_steps={max_steps}, expected at least 1"):
+    with pytest.raises(InputError, match=f"max_steps={max_steps}, expected a whole number"):
         descend(problem, max_steps=max_steps)
 
 

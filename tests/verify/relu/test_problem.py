@@ -307,3 +307,44 @@ def test_features_that_do_not_make_a_problem_are_refused(features, arguments, me
 def test_a_message_for_a_singular_gram_matrix_says_what_to_do():
     with pytest.raises(InputError, match=r"duplicated or centred rows.*pass starting_weights"):
         from_gram(gram=np.ones((3, 3)), starting_predictions=np.array([[1.0, 2, 3]]), signs=(1,))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("labels", ["a", "b", "c", "d"], "labels cannot be read as numbers"),
+        ("labels", None, "labels has"),
+        ("step_size", "fast", "step_size cannot be read as numbers"),
+        ("labels", np.array(["1", "2", "3", "4"]), "labels has dtype"),
+        ("starting_predictions", np.ones((2, 4), complex), "expected real numbers"),
+        ("labels", np.ma.masked_array(np.ones(4), [0, 1, 0, 0]), "labels is a masked array"),
+        ("labels", LABELS * 1e-150, "labels has the size"),
+        ("labels", LABELS * 1e150, "labels has the size"),
+        ("step_size", 1e300, "step_size times gram has the size"),
+    ],
+)
+def test_what_is_no_array_of_usable_numbers_is_refused_by_name(name, value, message):
+    given = {"step_size": 0.1, "starting_predictions": np.ones((2, 4)), "labels": LABELS}
+    given[name] = value
+    labels = given.pop("labels")
+    with pytest.raises(InputError, match=message):
+        Problem.from_features(FEATURES, labels, signs=(1, -1), **given)
+
+
+@pytest.mark.parametrize("size", [1e-120, 1e120])
+def test_features_beyond_the_range_of_their_gram_matrix_are_told_to_rescale(size):
+    with pytest.raises(InputError, match="rescale"):
+        Problem.from_features(
+            FEATURES * size, LABELS, starting_weights=WEIGHTS, step_size=1.0, signs=(1, -1)
+        )
+
+
+def test_lists_are_as_good_as_arrays():
+    start = np.full((2, 4), 0.25)
+    arguments = {"step_size": 0.1, "signs": [1, -1]}
+    given = Problem.from_features(
+        FEATURES.tolist(), LABELS.tolist(), starting_predictions=start.tolist(), **arguments
+    )
+    expected = Problem.from_features(FEATURES, LABELS, starting_predictions=start, **arguments)
+    np.testing.assert_array_equal(given.gram, expected.gram)
+    np.testing.assert_array_equal(given.labels, expected.labels)
