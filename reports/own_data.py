@@ -45,17 +45,21 @@ def analyse(
     The entry "stopped" says why the comparison could not be made, or is None. Raises
     InputError for files, labels or options that cannot be used.
     """
-    if not relative_step > 0:
-        raise InputError(f"--step {relative_step}, expected c > 0, e.g. 0.5")
-    if not start > 0:
+    if not 1e-9 <= relative_step <= 1e9:
+        raise InputError(f"--step {relative_step}, expected c > 0 of order 1, e.g. 0.5")
+    if not 1e-50 <= start <= 1e50:
         raise InputError(f"--start {start}, expected a small positive number, e.g. 1e-3")
     X, y = pair(read_matrix(features), read_labels(labels, positive))
     if len(y) < 2:
         raise InputError(f"{features} has n={len(y)} example, expected at least 2 rows")
+    for path, values in ((features, X), (labels, y)):
+        largest = float(np.abs(values).max())
+        if largest == 0:
+            raise InputError(f"{path} holds only zeros, expected numbers that are not all zero")
+        if not 1e-50 <= largest <= 1e50:
+            raise InputError(f"{path} holds numbers of the size {largest:.3g}: rescale them")
     gram = X @ X.T
     trace = float(np.trace(gram)) / len(y)
-    if trace == 0:
-        raise InputError(f"{features} holds only zeros, expected features that are not all zero")
     stopped = _why_singular(X, gram)
     found: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
@@ -175,6 +179,7 @@ def _descent(run: Run) -> dict[str, Any]:
         "dead_positives": int((~active & (y > 0)).sum()),
         "active_negatives": int((active & (y < 0)).sum()),
         "global_minimum": bool(run.certified[0] and misfit.max() <= 1e-8 * np.abs(y).max()),
+        "largest_misfit": float(misfit.max()),
         "loss": float(0.5 * ((np.maximum(predictions, 0.0) - y) ** 2).sum()),
     }
 
@@ -227,9 +232,10 @@ def _sentence(found: dict[str, Any]) -> str:
     """Say in one plain sentence what was found."""
     if found["stopped"]:
         return f"{found['stopped']}."
-    violated = {a["id"] for a in found["assumptions"] if a["state"] == "violated"}
+    states = {a["id"]: a["state"] for a in found["assumptions"]}
+    violated = {name for name, state in states.items() if state == "violated"}
     did = _did(found)
-    if "pattern_is_the_positives_from_step_one" in violated or not _settled(found):
+    if states["pattern_is_the_positives_from_step_one"] != "holds" or not _settled(found):
         blame = _blame(found, violated)
         return f"{blame[0].upper()}{blame[1:]}: {did}."
     told = (
@@ -256,6 +262,9 @@ def _did(found: dict[str, Any]) -> str:
             where = (
                 f"not at a global minimum: {descent['dead_positives']} of {data['positives']} "
                 "positive examples end dead"
+                if descent["dead_positives"]
+                else f"not at a global minimum: predictions miss by up to "
+                f"{descent['largest_misfit']:.3g}"
             )
         return f"gradient descent settles (certified at step {descent['steps']}), {where}"
     if descent["status"] == DIVERGED:

@@ -18,21 +18,22 @@ def told(found: dict[str, Any]) -> str:
 
 
 def _data(data: dict[str, Any]) -> list[str]:
+    shown = _shown(data)
     above = "; above d by sampling error" if data["d_2"] > data["dimension"] else ""
     mean = 100 * data["share_of_common_mean"]
     shared = "; the plug-ins assume zero-mean features: this is what makes d_2 small"
     return [
         f"Data          n = {data['examples']} examples, d = {data['dimension']} features; "
         f"{data['positives']} positive, {data['negatives']} negative, {data['zeros']} zero labels",
-        f"Dimensions    d_2 ≈ {data['d_2']:.4g} (plug-in{above}), d_∞ ≈ {data['d_inf_rough']:.3g} "
-        f"(a rough bound, at most n), trace ‖λ‖₁ ≈ {data['trace']:.4g}",
-        f"Gram matrix   λ_max = {data['largest_eigenvalue_over_mean_diagonal']:.3g} × mean "
-        f"diagonal, conditioning {_number(data['conditioning'])}, coherence "
-        f"{data['coherence']:.3f}, δ = ‖G/τ − I‖ = {data['gram_deviation']:.3g}",
+        f"Dimensions    d_2 ≈ {shown['d_2']} (plug-in{above}), d_∞ ≈ {shown['d_inf_rough']} "
+        f"(a rough bound, at most n), trace ‖λ‖₁ ≈ {shown['trace']}",
+        f"Gram matrix   λ_max = {shown['largest_eigenvalue_over_mean_diagonal']} × mean "
+        f"diagonal, conditioning {shown['conditioning']}, coherence "
+        f"{shown['coherence']}, δ = ‖G/τ − I‖ = {shown['gram_deviation']}",
         f"Common mean   {mean:.1f}% of the trace{shared if mean > 30 else ''}",
-        f"Prediction    H ≈ {data['regime_index_H']:.3g} (for a small start and a stable step, "
+        f"Prediction    H ≈ {shown['regime_index_H']} (for a small start and a stable step, "
         "freezing is likely from about 2 on), P̂ ≈ "
-        f"{_number(data['predicted_freezing_probability'])}  [H: our heuristics]",
+        f"{shown['predicted_freezing_probability']}  [H: our heuristics]",
     ]
 
 
@@ -49,19 +50,20 @@ def _assumptions(found: dict[str, Any]) -> list[str]:
 
 def _descent(found: dict[str, Any]) -> list[str]:
     descent, best, data = found["descent"], found["comparator"], found["data"]
+    shown = _shown(best)
     lines = [
         f"Descent       {descent['status']} at step {descent['steps']}, last change of pattern at "
         f"step {descent['last_flip']}; {descent['dead_positives']} of {data['positives']} "
         f"positives end dead, {descent['active_negatives']} negatives active",
-        f"Comparator    minimum norm ‖w⋆‖ = {best['norm']:.6g}, largest KKT residual "
+        f"Comparator    minimum norm ‖w⋆‖ = {shown['norm']}, largest KKT residual "
         f"{max(best['kkt']):.1e}",
     ]
     if best["gap"] is None:
         return [*lines, "Gap           none: the run has no certified limit"]
     return [
         *lines,
-        f"Gap           ‖w_∞ − w⋆‖ = {best['gap']:.6g} = {_number(best['relative_gap'])} ‖w⋆‖ = "
-        f"{_number(best['gap_over_root_negatives_over_trace'])} √(n₋/‖λ‖₁)",
+        f"Gap           ‖w_∞ − w⋆‖ = {shown['gap']} = {shown['relative_gap']} ‖w⋆‖ = "
+        f"{shown['gap_over_root_negatives_over_trace']} √(n₋/‖λ‖₁)",
         _bounds(found),
     ]
 
@@ -69,6 +71,7 @@ def _descent(found: dict[str, Any]) -> list[str]:
 def _bounds(found: dict[str, Any]) -> str:
     """Return the line on what theory §6 says of the gap, or that it says nothing here."""
     best = found["comparator"]
+    shown = _shown(best)
     frozen = any(
         a["id"] == "pattern_is_the_positives_from_step_one" and a["state"] == "holds"
         for a in found["assumptions"]
@@ -76,8 +79,8 @@ def _bounds(found: dict[str, Any]) -> str:
     if not frozen:
         return "Bounds        none: they need the pattern to be the positives' from step one on"
     return (
-        f"Bounds        leading order predicts {best['leading_order']:.6g}; deductive bounds "
-        f"[{_number(best['deductive_low'])}, {_number(best['deductive_high'])}]"
+        f"Bounds        leading order predicts {shown['leading_order']}; deductive bounds "
+        f"[{shown['deductive_low']}, {shown['deductive_high']}]"
     )
 
 
@@ -96,5 +99,11 @@ def _claim(claim: dict[str, Any]) -> str:
     return f"  {verdict:<12} {_number(claim['margin']):>10}  {claim['id']}{note}"
 
 
+def _shown(values: dict[str, Any]) -> dict[str, str]:
+    """Return every single number of `values` as text."""
+    single = (int, float, type(None))
+    return {name: _number(value) for name, value in values.items() if isinstance(value, single)}
+
+
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value + 0.0:.4g}"
+    return "–" if value is None else f"{value + 0.0:.5g}"

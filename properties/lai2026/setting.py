@@ -171,15 +171,20 @@ def label_scale(problem: Problem) -> np.ndarray[Any, Any]:
     return np.asarray(np.abs(to_numpy(problem.labels)).max(axis=-1))
 
 
-# Assumptions. A strict inequality 0 < a is checked as 1e-12 ≤ a, relative to its scale.
+# Assumptions.
 
-_STRICTLY = 1e-12
+_NOT_EVEN_ZERO = 1e-12
+
+
+def _positive(values: np.ndarray[Any, Any]) -> Margin:
+    """Return the margin of the strict inequality 0 < values, which 0 itself violates."""
+    return Margin(0.0, np.where(values > 0, values, values - _NOT_EVEN_ZERO))
 
 
 def labels_are_nonzero(trial: Trial) -> Margin:
     """No label is zero."""
     labels = np.abs(to_numpy(trial.problem.labels))
-    return Margin(_STRICTLY, labels.min(axis=-1) / np.maximum(labels.max(axis=-1), 1e-300))
+    return _positive(labels.min(axis=-1) / np.maximum(labels.max(axis=-1), 1e-300))
 
 
 def both_signs_occur(trial: Trial) -> Margin:
@@ -197,7 +202,7 @@ def gram_is_regular(trial: Trial) -> Margin:
 def start_is_positive(trial: Trial) -> Margin:
     """Every example is active at the start: every starting prediction is positive."""
     predictions = to_numpy(trial.problem.starting_predictions)
-    return Margin(0.0, predictions.min(axis=(1, 2)) / label_scale(trial.problem) - _STRICTLY)
+    return _positive(predictions.min(axis=(1, 2)) / label_scale(trial.problem))
 
 
 def start_is_in_the_span(trial: Trial) -> Margin:

@@ -290,6 +290,25 @@ def test_a_singular_gram_matrix_is_explained(
     assert reason in out
 
 
+@pytest.mark.parametrize("size", [1e-200, 1e-60, 1e60, 1e200])
+def test_numbers_of_absurd_size_are_told_to_rescale(
+    command: Any, tmp_path: Path, size: float
+) -> None:
+    X = np.random.default_rng(0).normal(size=(6, 100))
+    y = np.repeat([1.0, -1.0], 3)
+    for features, labels in ((X * size, y), (X, y * size)):
+        code, _, err = command("data", *write_data(tmp_path, features, labels))
+        assert code == 2
+        assert "rescale" in err
+
+
+def test_labels_that_are_all_zero_are_refused(command: Any, tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(6, 100))
+    code, _, err = command("data", *write_data(tmp_path, X, np.zeros(6)))
+    assert code == 2
+    assert "only zeros" in err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [(["--step", "0"], "--step"), (["--start", "-1"], "--start"), (["--step", "nan"], "--step")],
