@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from difflib import get_close_matches
-from pathlib import Path
 
 from verify.claims import Claim
 from verify.errors import UnknownName
@@ -24,7 +25,7 @@ def find_theorem(name: str) -> Theorem:
     name = full_id(name)
     if name in MODULES:
         return load_module(MODULES[name])
-    if name.endswith(".py") or Path(name).is_file():
+    if name.endswith(".py") or os.path.isfile(name):
         return load_file(name)
     raise UnknownName(f"theorem {name!r} is unknown{_nearest(name, list(MODULES))}")
 
@@ -33,6 +34,19 @@ def full_id(name: str) -> str:
     """Return the built-in id that ends in `.name`, where there is just one; else the name."""
     ending = [known for known in MODULES if known.endswith(f".{name}")]
     return ending[0] if len(ending) == 1 else name
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Return each theorem's name once, in their order, however its id or path is spelt."""
+    first: dict[str, str] = {}
+    for name in map(full_id, names):
+        first.setdefault(name if name in MODULES else os.path.realpath(name), name)
+    return list(first.values())
+
+
+def is_built_in(theorem: Theorem) -> bool:
+    """Say whether a theorem is one of this project's, not one of a user's under the same id."""
+    return theorem.origin in {f"module:{module}" for module in MODULES.values()}
 
 
 def find_claim(name: str) -> tuple[Theorem, Claim]:

@@ -20,6 +20,7 @@ from verify.claims import Claim, Universal
 from verify.counterexample import Counterexample, Kind, captured, realise
 from verify.engine.evaluate import margin_of, scope_of
 from verify.engine.executors import one_thread
+from verify.errors import TheoremError
 from verify.loading import load_origin, source_digest
 from verify.theorem import Theorem
 from verify.verdict import IN_SCOPE, SCOPE_UNKNOWN, Conclusion, Hunted, Instance, Verdict
@@ -68,7 +69,14 @@ class Violation(AssertionError):
 
 
 def look_at(theorem: Theorem, claim: Claim, kind: Kind, recipe: dict[str, Any]) -> Look:
-    """Evaluate a claim on the instance of a recipe."""
+    """Evaluate a claim on the instance of a recipe. A TheoremError names the recipe."""
+    try:
+        return _look_at(theorem, claim, kind, recipe)
+    except TheoremError as reason:
+        raise TheoremError(f"{reason} (at the {kind} instance {recipe})") from reason
+
+
+def _look_at(theorem: Theorem, claim: Claim, kind: Kind, recipe: dict[str, Any]) -> Look:
     bare = Counterexample(theorem.address, claim.id, "", kind, recipe, 0.0)
     trial, position = realise(theorem, bare)
     scope = scope_of(claim, trial)[position]

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import shlex
+import signal
 import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-USAGE, UNAVAILABLE, INTERRUPTED = 2, 4, 130
+USAGE, UNAVAILABLE, INTERRUPTED, TERMINATED = 2, 4, 130, 143
+
+_PATIENCE = 6.0
+"""Seconds within which an interrupted command ends, come what may."""
 
 _EPILOG = """
 \b
@@ -26,6 +36,7 @@ Exit codes
   0 all as expected       1 refuted against expectation, or a control not refuted
   2 usage or bad input    3 something inconclusive, undecided or vacuous
   4 backend or data not available
+  130 interrupted, 143 terminated: the same command goes on where it was
 """
 
 
@@ -85,29 +96,28 @@ def run(
     Prints one line a claim: verdict, id, counts "holds/in scope/trials", bound, worst margin.
     An interrupted run goes on when the same command is run again.
     """
-    import time
-
-    from properties.catalogue import MODULES, find_theorem, full_id
+    from properties.catalogue import MODULES, distinct, find_theorem
     from reports.lines import verdict_line
     from reports.running import Settings
     from reports.running import run as run_theorems
     from reports.summary import summarise, told, write
 
     began = time.perf_counter()
-    chosen = [find_theorem(name) for name in dict.fromkeys(map(full_id, theorems or MODULES))]
+    chosen = [find_theorem(name) for name in distinct(theorems or MODULES)]
     settings = Settings(profile, seed, jobs or _cores(), backend, confidence)
     out = out or _default_folder(theorems)
     results = []
-    with _Bar() as bar:
+    stdout = sys.stdout
+    with _Bar() as bar, redirect_stdout(sys.stderr):  # what theorems print is no verdict
         for result in run_theorems(chosen, settings, out, bar.update):
             bar.close()
             results.append(result)
             for verdict in result.verdicts:
-                click.echo(verdict_line(told(result, verdict)))
-    command = shlex.join(["relu-verify", *sys.argv[1:]])
-    report = summarise(results, settings, time.perf_counter() - began, command, out)
-    write(report, out)
-    click.echo(f"{report['sentence']}  [{report['wall_time_s']:.0f} s]", err=True)
+                click.echo(verdict_line(told(result, verdict)), file=stdout)
+        command = shlex.join(["relu-verify", *sys.argv[1:]])
+        report = summarise(results, settings, time.perf_counter() - began, command, out)
+        write(report, out)
+    click.echo(f"{report['sentence']}  [{time.perf_counter() - began:.0f} s in all]", err=True)
     click.echo(f"Report: {out / 'report.html'}", err=True)
     return int(report["exit_code"])
 
@@ -116,10 +126,10 @@ def run(
 @click.argument("theorems", nargs=-1, metavar="[THEOREM|FILE]...")
 def list_(theorems: tuple[str, ...]) -> int:
     """List theorems with their claims and controls (default: all built-in)."""
-    from properties.catalogue import MODULES, find_theorem
+    from properties.catalogue import MODULES, distinct, find_theorem
     from reports.lines import listing
 
-    for name in theorems or MODULES:
+    for name in distinct(theorems or MODULES):
         click.echo(listing(find_theorem(name)))
     return 0
 
@@ -155,8 +165,12 @@ def replay(file: Path, theorem: str | None) -> int:
     from verify import counterexample
 
     example = counterexample.read(file)
-    known = find_theorem(theorem or example.theorem)
-    replayed = counterexample.replay(known, example)
+    place = theorem or example.theorem
+    moved = place.endswith(".py") and not os.path.isfile(place)
+    if theorem is None and moved and os.path.isfile(example.theorem_file):
+        place = example.theorem_file
+    with redirect_stdout(sys.stderr):
+        replayed = counterexample.replay(find_theorem(place), example)
     click.echo(replay_lines(example, replayed))
     return 0 if replayed.violated else 1
 
@@ -226,7 +240,8 @@ class _Bar:
 def _default_folder(theorems: tuple[str, ...]) -> Path:
     """Return relu-verify-out for everything, a folder of its own in it for named theorems."""
     names = [Path(name).stem if name.endswith(".py") else name for name in theorems]
-    return Path("relu-verify-out", "+".join(dict.fromkeys(names))[:100])
+    name = os.fsencode("+".join(dict.fromkeys(names)))[:100]
+    return Path("relu-verify-out", name.decode(errors="ignore"))
 
 
 def _cores() -> int:
@@ -235,18 +250,133 @@ def _cores() -> int:
     return len(available(0)) if available else os.cpu_count() or 1
 
 
+class _Stream:
+    """A standard stream that never fails: the exit code is the verdict's, whoever reads."""
+
+    buffer = None  # so that click writes to this object, whatever the encoding
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        try:
+            self._stream.write(text)
+        except OSError as reason:
+            self._give_up(reason)
+        return len(text)
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except OSError as reason:
+            self._give_up(reason)
+
+    def _give_up(self, reason: OSError) -> None:
+        """Write the rest nowhere; say so unless the reader has left."""
+        try:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._stream.fileno())
+            os.close(nowhere)
+        except (OSError, ValueError):
+            self._stream = io.StringIO()
+        if reason.errno != errno.EPIPE and self is not sys.stderr:
+            click.echo(f"relu-verify: output is lost ({reason.strerror or reason})", err=True)
+
+
+@contextmanager
+def _steady_streams() -> Iterator[None]:
+    """Let nothing that happens to stdout or stderr (closed, full, not Unicode) stop a command."""
+    before = sys.stdout, sys.stderr
+    streams: list[Any] = []
+    for stream in before:
+        if stream is None or stream.closed:
+            nowhere = os.open(os.devnull, os.O_WRONLY)  # takes the lowest free number: 1 or 2
+            os.set_inheritable(nowhere, nowhere <= 2)
+            stream = os.fdopen(nowhere, "w", encoding="utf-8")  # noqa: PLW2901
+        streams.append(_Stream(stream))
+    sys.stdout, sys.stderr = streams
+    try:
+        yield
+    finally:
+        for stream in streams:
+            stream.flush()
+        if None not in before:
+            sys.stdout, sys.stderr = before
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM."""
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Make the first SIGINT or SIGTERM a KeyboardInterrupt, ignore further ones, and end soon."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    ours = [number for number, handler in usual.items() if signal.getsignal(number) == handler]
+    stopped: list[int] = []
+    over = threading.Event()
+
+    def end() -> None:
+        over.wait()
+        if stopped:
+            time.sleep(_PATIENCE)
+            os._exit(128 + stopped[0])
+
+    def stop(number: int, _: object) -> None:
+        for known in ours:
+            signal.signal(known, signal.SIG_IGN)
+        stopped.append(number)
+        over.set()
+        raise _Terminated if number == signal.SIGTERM else KeyboardInterrupt
+
+    threading.Thread(target=end, daemon=True).start()
+    for number in ours:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        over.set()
+        for number in [] if stopped else ours:
+            signal.signal(number, usual[number])
+
+
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code."""
+    with _steady_streams(), _stoppable():
+        _main(arguments)
+
+
+def _main(arguments: list[str] | None) -> NoReturn:
     try:
         code = cli.main(arguments, prog_name="relu-verify", standalone_mode=False)
-    except click.exceptions.Abort:
-        _fail("interrupted; what was finished is kept: run the same command to go on", INTERRUPTED)
+    except click.exceptions.Abort as reason:
+        terminated = isinstance(reason.__cause__, _Terminated)
+        _fail(
+            f"{'terminated' if terminated else 'interrupted'}; what was finished is kept: run the "
+            "same command to go on",
+            TERMINATED if terminated else INTERRUPTED,
+        )
     except click.ClickException as problem:
         problem.show()
         sys.exit(problem.exit_code)
+    except SystemExit as ended:
+        _fail(f"the theorem's code called exit({ended.code!r}); take it out", USAGE)
+    except OSError as problem:
+        where = f"{problem.filename}: " if problem.filename else ""
+        _fail(f"{where}{problem.strerror or problem}", USAGE)
     except Exception as problem:
         from verify.errors import BackendUnavailable, ReluVerifyError
 
+        if isinstance(problem, UnicodeEncodeError):  # half a surrogate, of an argument or an id
+            _fail(f"a name is not Unicode: {problem.object!r}", USAGE)
         if not isinstance(problem, ReluVerifyError):
             raise
         _fail(str(problem), UNAVAILABLE if isinstance(problem, BackendUnavailable) else USAGE)

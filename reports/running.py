@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from properties.catalogue import MODULES
+from properties.catalogue import MODULES, is_built_in
 from properties.search import Hunt, drawn, hunt_hash, hunt_task, hunted_claims, with_hunt
 from verify import counterexample
-from verify.counterexample import Counterexample
+from verify.counterexample import Counterexample, file_of
 from verify.engine.check import check
 from verify.engine.executors import ProcessPool, map_unordered
 from verify.engine.plan import profile_named
@@ -65,7 +69,7 @@ def error_share(theorem: Theorem, confidence: float) -> float:
     on top (the report states the sum).
     """
     error = 1.0 - confidence
-    return error / len(MODULES) if theorem.id in MODULES else error
+    return error / len(MODULES) if is_built_in(theorem) else error
 
 
 def run(
@@ -81,9 +85,10 @@ def run(
     """
     if not 0 < settings.confidence < 1:
         raise InputError(f"confidence={settings.confidence}, expected between 0 and 1, e.g. 0.95")
-    if folder.exists() and not folder.is_dir():
+    if os.path.exists(folder) and not os.path.isdir(folder):
         raise InputError(f"--out {folder} is a file, expected a folder (it is made if missing)")
     hunted = profile_named(settings.profile).hunted
+    stems = stems_of(theorems)
     pool = ProcessPool(settings.jobs) if settings.jobs > 1 else None
     with Store(folder / STORE_NAME) as store, pool or nullcontext():
         for theorem in theorems:
@@ -99,7 +104,7 @@ def run(
                 progress=step,
             )
             hunts = _hunts(theorem, hunted, settings.seed, pool, store, step)
-            yield _result(theorem, verdicts, hunts, settings.seed, folder)
+            yield _result(theorem, verdicts, hunts, settings.seed, folder, stems[theorem.address])
 
 
 def _hunts(
@@ -138,23 +143,35 @@ def _reporter(
 
 
 def _result(
-    theorem: Theorem, verdicts: Verdicts, hunts: dict[str, Hunt], seed: int, folder: Path
+    theorem: Theorem,
+    verdicts: Verdicts,
+    hunts: dict[str, Hunt],
+    seed: int,
+    folder: Path,
+    stem: str,
 ) -> Result:
     """Join verdicts and hunts; write the counterexamples of whatever is refuted."""
     final, filed = [], {}
     for verdict in verdicts:
-        for stale in (folder / COUNTEREXAMPLES).glob(f"{_stem(theorem, verdict.claim)}.*.json"):
-            stale.unlink()
+        files = {kind: _file_name(stem, verdict.claim, kind) for kind in ("smallest", "worst")}
+        for stale in files.values():
+            if os.path.lexists(folder / stale):
+                (folder / stale).unlink()
         found = hunts.get(verdict.claim)
         joined = verdict if found is None else with_hunt(verdict, found)
         final.append(joined)
         if joined.verdict is Conclusion.REFUTED:
-            filed[joined.claim] = _file(theorem, joined, found, seed, folder)
+            filed[joined.claim] = _file(theorem, joined, found, seed, folder, files)
     return Result(theorem, replace(verdicts, items=tuple(final)), filed)
 
 
 def _file(
-    theorem: Theorem, verdict: Verdict, found: Hunt | None, seed: int, folder: Path
+    theorem: Theorem,
+    verdict: Verdict,
+    found: Hunt | None,
+    seed: int,
+    folder: Path,
+    files: Mapping[str, str],
 ) -> tuple[Filed, ...]:
     """Write the smallest and the worst counterexample to a claim."""
     claim = theorem.claim(verdict.claim)
@@ -168,13 +185,36 @@ def _file(
         chosen.append(("worst", min(worst, key=lambda example: example.margin)))
     filed = []
     for kind, example in chosen:
-        file = f"{COUNTEREXAMPLES}/{_stem(theorem, verdict.claim)}.{kind}.json"
-        counterexample.write(example, folder / file)
-        filed.append(Filed(kind, file, example))
+        # A stored hunt may have been made when the theorem's file lay elsewhere.
+        here = replace(example, theorem=theorem.address, theorem_file=file_of(theorem))
+        counterexample.write(here, folder / files[kind])
+        filed.append(Filed(kind, files[kind], here))
     return tuple(filed)
 
 
-def _stem(theorem: Theorem, claim: str) -> str:
-    """Return how the files of a claim's counterexamples begin."""
-    of_file = theorem.address != theorem.id
-    return f"{Path(theorem.address).stem if of_file else theorem.id}.{claim}"
+def stems_of(theorems: Sequence[Theorem]) -> dict[str, str]:
+    """Return how the files of each theorem's counterexamples begin, by its address.
+
+    That is the id, or the name of its file, with a digest of the path where it is another's too.
+    """
+    plain = {t.address: Path(t.address).stem if file_of(t) else t.id for t in theorems}
+    count = Counter(stem.casefold() for stem in plain.values())
+    return {
+        t.address: f"{plain[t.address]}-{_digest(file_of(t))}"
+        if file_of(t) and count[plain[t.address].casefold()] > 1
+        else plain[t.address]
+        for t in theorems
+    }
+
+
+def _file_name(stem: str, claim: str, kind: str) -> str:
+    """Return the place of a counterexample in the run's folder; any id makes a file name."""
+    name = f"{stem}.{claim}"
+    tame = os.fsencode(re.sub(r"[^\w.+ ()\[\]-]", "_", name))[:180].decode(errors="ignore")
+    if tame != name:
+        tame += f"-{_digest(name)}"
+    return f"{COUNTEREXAMPLES}/{tame}.{kind}.json"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]

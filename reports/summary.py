@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import sys
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from reports.rasters import rasters
 from reports.running import Result, Settings, error_share
 from verify import __version__
 from verify.claims import Status
-from verify.counterexample import jsonable
+from verify.counterexample import jsonable, write_text
 from verify.theorem import Theorem
 from verify.verdict import Conclusion, Verdict
 
@@ -132,7 +131,7 @@ def told(result: Result, verdict: Verdict) -> dict[str, Any]:
             {
                 "kind": filed.kind,
                 "file": filed.file,
-                "margin": filed.example.margin,
+                "margin": jsonable(filed.example.margin),
                 "summary": _short(filed.example.facts),
             }
             for filed in result.counterexamples.get(verdict.claim, ())
@@ -144,17 +143,19 @@ def _short(facts: Any) -> dict[str, Any]:
     """Return the facts that a card has room for; the file holds them all."""
 
     def size(value: Any) -> int:
-        return sum(size(entry) for entry in value) if isinstance(value, list) else 1
+        entries = value.values() if isinstance(value, dict) else value
+        return sum(map(size, entries)) if isinstance(value, list | dict) else 1
 
     return {name: value for name, value in facts.items() if size(value) <= 36}
 
 
 def write(report: dict[str, Any], folder: Path) -> None:
-    """Write report.json and report.html, each whole or not at all."""
+    """Write report.json and report.html, each whole or not at all.
+
+    Raises InputError where they cannot be written.
+    """
     from reports.html import render
 
     text = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False)
     for name, content in (("report.json", text + "\n"), ("report.html", render(report))):
-        partial = folder / f".{name}.{os.getpid()}.partial"
-        partial.write_text(content, encoding="utf-8")
-        partial.replace(folder / name)
+        write_text(folder / name, content)

@@ -15,13 +15,14 @@ from verify.errors import ReluVerifyError, TheoremError
 def blaming(role: str, function: Callable[..., Any]) -> Iterator[None]:
     """Turn whatever a theorem's `function` raises into a TheoremError with its line.
 
-    role: "draw", "claim" and so on. This project's own errors and interrupts pass unchanged.
+    role: "draw", "claim" and so on. This project's own errors and interrupts pass
+    unchanged; an exit does not, whose code would say that all is well.
     """
     try:
         yield
-    except ReluVerifyError:
+    except (ReluVerifyError, KeyboardInterrupt, GeneratorExit):
         raise
-    except Exception as reason:
+    except BaseException as reason:
         raise TheoremError(
             f"{whereabouts(role, function, reason)} raised {type(reason).__name__}: {reason}; "
             "correct it, or, if the instance is at fault, keep such instances out of draw"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,11 +16,11 @@ import numpy as np
 
 import verify
 from verify.arrays import to_numpy
-from verify.blame import blaming
+from verify.blame import blaming, whereabouts
 from verify.claims import Claim, Rate
 from verify.engine.evaluate import draw_trial, margin_of, scope_of, simulator
-from verify.engine.plan import Cell
-from verify.errors import InputError
+from verify.engine.plan import Cell, broken_by, whole
+from verify.errors import InputError, ReluVerifyError, TheoremError
 from verify.space import Point
 from verify.theorem import Theorem, Trial
 from verify.verdict import IN_SCOPE
@@ -36,7 +39,8 @@ class Counterexample:
     drawn at a point from a seed: point, seed) or "explicit" (the integers of the theorem's
     explicit problem: values).   recipe: those entries.   control: id of the control whose
     broken simulator runs, or "".   margin: dimensionless, negative.   facts: what helps a
-    person to read it.   evidence: how exactly the violation is known.
+    person to read it.   evidence: how exactly the violation is known.   theorem_file: absolute
+    path of a user's theorem, which `theorem` names as it was given, or "".
     """
 
     theorem: str
@@ -48,6 +52,7 @@ class Counterexample:
     control: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     evidence: str = "floating point, beyond its rounding bound"
+    theorem_file: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,18 +75,20 @@ def realise(theorem: Theorem, example: Counterexample) -> tuple[Trial, int]:
     Raises InputError where the recipe does not fit the theorem.
     """
     recipe = example.recipe
+    _require_control(theorem, example)
     try:
         if example.kind == "drawn":
             point = Point(**recipe["point"])
-            cell = Cell(point, example.control, (example.claim,), theorem.block)
-            trial = draw_trial(theorem, cell, recipe["root_seed"], recipe["block"])
-            position = int(recipe["trial"])
-            if not 0 <= position < theorem.block:
+            root_seed, block, position = (
+                _whole(recipe, name) for name in ("root_seed", "block", "trial")
+            )
+            if position >= theorem.block:
                 raise InputError(f"trial={position}, expected 0 to {theorem.block - 1}")
-            return trial, position
+            cell = Cell(point, example.control, (example.claim,), theorem.block)
+            return draw_trial(theorem, cell, root_seed, block), position
         if example.kind == "seeded":
             point = Point(**recipe["point"])
-            generator = np.random.default_rng(recipe["seed"])
+            generator = np.random.default_rng(_whole(recipe, "seed"))
             with blaming("draw", theorem.draw):
                 problem = theorem.draw(point, generator, 1)
             return Trial(theorem, point, problem, 1, simulator(theorem, example.control)), 0
@@ -91,11 +98,34 @@ def realise(theorem: Theorem, example: Counterexample) -> tuple[Trial, int]:
         with blaming("explicit build", theorem.explicit.build):
             problem = theorem.explicit.build(values)
         return Trial(theorem, None, problem, 1, simulator(theorem, example.control)), 0
-    except (KeyError, TypeError) as reason:
+    except ReluVerifyError:
+        raise
+    except (LookupError, TypeError, ValueError, ArithmeticError) as reason:
         raise InputError(
             f"the counterexample's recipe does not fit theorem {theorem.address!r} "
             f"({type(reason).__name__}: {reason}); was the theorem changed?"
         ) from reason
+
+
+def _require_control(theorem: Theorem, example: Counterexample) -> None:
+    """Raise InputError unless the example runs the simulator that its claim is about."""
+    expected = broken_by(theorem, theorem.claim(example.claim))
+    if example.control != expected:
+        raise InputError(
+            f"control={example.control!r}, expected {expected!r} for the claim {example.claim!r} "
+            f"of theorem {theorem.address!r}; was the file or the theorem changed?"
+        )
+
+
+def _whole(recipe: Mapping[str, Any], name: str) -> int:
+    """Return a seed or a number of a recipe. Raises InputError unless it is whole and from 0."""
+    value = recipe[name]
+    if isinstance(value, bool):
+        raise InputError(f"{name}={value!r}, expected a whole number of at least 0")
+    number = whole(name, value, 0)
+    if number.bit_length() > 63 and name != "root_seed":
+        raise InputError(f"{name}={number}, expected a whole number below 2**63")
+    return number
 
 
 def replay(theorem: Theorem, example: Counterexample) -> Replayed:
@@ -108,20 +138,35 @@ def replay(theorem: Theorem, example: Counterexample) -> Replayed:
     value = float(np.broadcast_to(margin.value, (trial.trials,))[position])
     violated = bool(np.broadcast_to(margin.violated, (trial.trials,))[position])
     in_scope = bool(scope_of(claim, trial)[position] == IN_SCOPE)
-    close = abs(value - example.margin) <= 1e-6 * max(abs(value), abs(example.margin))
-    return Replayed(violated and in_scope, in_scope, value, close)
+    stored = example.margin
+    same = value == stored or bool(
+        abs(value - stored) <= 1e-6 * max(abs(value), abs(stored)) < math.inf
+    )
+    return Replayed(violated and in_scope, in_scope, value, same)
 
 
 def facts_of(theorem: Theorem, problem: Any, position: int) -> dict[str, Any]:
     """Return the theorem's description of one instance as JSON-able values.
 
-    Without a `describe`, the entries of the problem's arrays that belong to the instance.
+    Without a `describe`, the entries of the problem's arrays that belong to the instance. A
+    `describe` that fails is told in place of its facts: a verdict does not depend on it.
     """
     if theorem.describe is None:
-        return _slices(problem, position)
-    with blaming("describe", theorem.describe):
-        facts = theorem.describe(problem, position)
-    return {name: jsonable(value) for name, value in facts.items()}
+        try:
+            return _slices(problem, position)
+        except Exception:  # a problem may be of any type whatever
+            return {}
+    try:
+        with blaming("describe", theorem.describe):
+            facts = theorem.describe(problem, position)
+            if not isinstance(facts, Mapping):
+                raise TheoremError(
+                    f"{whereabouts('describe', theorem.describe)} returned "
+                    f"{type(facts).__name__}, expected a dict"
+                )
+            return {str(name): jsonable(value) for name, value in facts.items()}
+    except ReluVerifyError as reason:
+        return {"describe": str(reason)}
 
 
 def _slices(problem: Any, position: int) -> dict[str, Any]:
@@ -154,26 +199,58 @@ def captured(
 ) -> Counterexample:
     """Return the counterexample with that recipe, described by making it again."""
     bare = Counterexample(
-        theorem.address, claim.id, claim.statement, kind, dict(recipe), margin, control
+        theorem.address,
+        claim.id,
+        claim.statement,
+        kind,
+        dict(recipe),
+        margin,
+        control,
+        theorem_file=file_of(theorem),
     )
     trial, position = realise(theorem, bare)
     facts = facts_of(theorem, trial.problem, position)
     return Counterexample(**{**vars(bare), "facts": facts})
 
 
+def file_of(theorem: Theorem) -> str:
+    """Return the absolute path of a theorem from a user's file, "" for any other."""
+    kind, _, place = (theorem.origin or "").partition(":")
+    return place.partition("\n")[0] if kind == "file" else ""
+
+
 def write(example: Counterexample, path: str | Path) -> None:
-    """Write a counterexample as JSON, whole or not at all."""
+    """Write a counterexample as JSON, whole or not at all. Raises InputError if it cannot be."""
     content = {
         "format": FORMAT,
         "version": VERSION,
         "written_by": f"relu-verify {verify.__version__}, numpy {np.__version__}",
         **{name: jsonable(value) for name, value in vars(example).items()},
     }
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_suffix(f".{os.getpid()}.partial")
-    partial.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    partial.replace(target)
+    if not example.theorem_file:
+        del content["theorem_file"]
+    write_text(Path(path), json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write a file in UTF-8, whole or not at all. Raises InputError if it cannot be written.
+
+    Half surrogates, of a file name that is no UTF-8 say, become JSON's escapes of them.
+    """
+    partial = target.with_name(f".{os.getpid()}-{threading.get_ident()}.partial")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            partial.write_bytes(text.encode("utf-8", "backslashreplace"))
+            partial.replace(target)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+    except OSError as reason:
+        raise InputError(
+            f"{target} cannot be written ({reason.strerror or reason}); choose another folder, "
+            "or make room there"
+        ) from reason
 
 
 def read(path: str | Path) -> Counterexample:
@@ -199,27 +276,84 @@ def read(path: str | Path) -> Counterexample:
         "statement": str,
         "kind": str,
         "recipe": dict,
-        "margin": (int, float),
+        "margin": (int, float, type(None)),
         "control": str,
         "facts": dict,
         "evidence": str,
     }
     for name, kind in expected.items():
-        if not isinstance(content.get(name), kind) or isinstance(content[name], bool):
+        if (
+            name not in content
+            or not isinstance(content[name], kind)
+            or isinstance(content[name], bool)
+        ):
             raise InputError(f"{path}: entry {name!r} is missing or of the wrong type")
     if content["kind"] not in ("drawn", "seeded", "explicit"):
         raise InputError(f"{path}: kind={content['kind']!r}, expected drawn, seeded or explicit")
-    return Counterexample(**{name: content[name] for name in expected})
+    file = content.get("theorem_file", "")
+    if not isinstance(file, str):
+        raise InputError(f"{path}: entry 'theorem_file' is of the wrong type")
+    known = {name: content[name] for name in expected}
+    return Counterexample(
+        **{**known, "margin": _margin(path, content["margin"])}, theorem_file=file
+    )
+
+
+def _margin(path: str | Path, stored: float | None) -> float:
+    """Return a stored margin, where null stands for −∞. Raises InputError for other infinities."""
+    if stored is None:
+        return -math.inf
+    try:
+        margin = float(stored)
+    except OverflowError:
+        margin = math.inf
+    if not math.isfinite(margin):
+        raise InputError(f"{path}: margin={margin}, expected a finite number")
+    return margin
 
 
 def jsonable(value: Any) -> Any:
-    """Return `value` with arrays as lists and NaN and infinities as null."""
+    """Return `value` with arrays as lists, NaN and infinities as null, and what JSON has no word
+    for as its repr."""
+    return _jsonable(value, ())
+
+
+def _jsonable(value: Any, around: tuple[int, ...]) -> Any:
+    """Return `value` as JSON-able; around: the ids of what it lies in."""
+    if id(value) in around or len(around) > _DEEPEST:
+        return "…"
+    inside = (*around, id(value))
     if isinstance(value, Mapping):
-        return {str(key): jsonable(entry) for key, entry in value.items()}
+        return {_text(key): _jsonable(entry, inside) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [jsonable(entry) for entry in value]
-    if isinstance(value, str | bool | int) or value is None:
-        return value
+        return [_jsonable(entry, inside) for entry in value]
+    if isinstance(value, _PLAIN):
+        return _plain(value)
+    try:
+        plain = to_numpy(value).tolist()
+    except Exception:  # of whatever library
+        plain = value
+    return _jsonable(plain, inside) if isinstance(plain, (*_PLAIN, list)) else _text(value)
+
+
+def _plain(value: Any) -> Any:
+    """Return a scalar as JSON has it, an integer that Python would not read again as text."""
     if isinstance(value, float):
-        return float(value) if np.isfinite(value) else None
-    return jsonable(to_numpy(value).tolist())
+        return float(value) if math.isfinite(value) else None
+    return hex(value) if isinstance(value, int) and value.bit_length() > 10_000 else value
+
+
+_DEEPEST = 50
+"""Levels of nesting below which `jsonable` leaves out."""
+
+_PLAIN = (str, bool, int, float, type(None))
+
+
+def _text(value: Any) -> str:
+    """Return a string as it is and the repr of anything else, the same in every run."""
+    if isinstance(value, str | int):
+        return str(value)
+    try:
+        return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))[:1_000]
+    except Exception:  # of whatever class
+        return f"<{type(value).__name__}>"

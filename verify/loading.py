@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -83,7 +84,7 @@ def _digest(files: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for file in files:
         content = file.read_bytes()
-        digest.update(f"{file.name} {len(content)}\n".encode() + content)
+        digest.update(os.fsencode(f"{file.name} {len(content)}\n") + content)
     return digest.hexdigest()
 
 
@@ -118,7 +119,7 @@ def _imported_siblings(file: Path, folder: Path) -> Iterator[Path]:
 
 
 def _run(file: Path) -> ModuleType:
-    name = f"_theorem_file_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}"
+    name = f"_theorem_file_{hashlib.sha256(os.fsencode(file)).hexdigest()[:12]}"
     module = sys.modules[name] = ModuleType(name)
     module.__file__ = str(file)
     try:

@@ -17,7 +17,8 @@ Masks = np.ndarray[Any, np.dtype[np.bool_]]
 class Margin:
     """Both sides of an inequality left ≤ right on B instances, and how exactly they are known.
 
-    left, right: (B,) or numbers.   scale: what a margin of 1 means, > 0.
+    left, right: (B,), or numbers; two numbers, plain ones of Python, where it is one statement
+    for all instances.   scale: what a margin of 1 means, > 0.
     rounding: bound on the error of `value`; infinite where the instance decides nothing.
     """
 
@@ -28,10 +29,23 @@ class Margin:
 
     @property
     def value(self) -> Floats:
-        """(right − left)/scale: dimensionless, negative where violated."""
-        left, right = (np.asarray(to_numpy(side), dtype=float) for side in (self.left, self.right))
-        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-            return np.asarray((right - left) / np.asarray(to_numpy(self.scale), dtype=float))
+        """(right − left)/scale: dimensionless, negative where left > right.
+
+        The sign is that of the sides as they are given, which are compared exactly: it survives
+        quotients that underflow, and integers that floating-point numbers cannot tell apart.
+        """
+        sides = to_numpy(self.left), to_numpy(self.right)
+        left, right = (np.asarray(side, dtype=float) for side in sides)
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore", under="ignore"):
+            value = (right - left) / np.asarray(to_numpy(self.scale), dtype=float)
+            greater, less = _compared(*sides)
+        value = np.where(greater & (value == 0), -_TINY, value)
+        return np.asarray(np.where(less & (value == 0), _TINY, value))
+
+    @property
+    def constant(self) -> bool:
+        """Whether it is one statement for all instances, between two plain Python numbers."""
+        return type(self.left) in _PLAIN and type(self.right) in _PLAIN
 
     @property
     def holds(self) -> Masks:
@@ -61,7 +75,10 @@ class Margin:
                 np.asarray(to_numpy(left), float) - np.asarray(to_numpy(right), float)
             )
         allowed = tolerance * np.asarray(to_numpy(scale), dtype=float)
-        return Margin(difference, allowed, np.where(allowed > 0, allowed, 1.0))
+        unit = np.where(allowed > 0, allowed, 1.0)
+        if Margin(left, right).constant and type(scale) in _PLAIN:
+            return Margin(float(difference), float(allowed), unit)
+        return Margin(difference, allowed, unit)
 
     def contradicted_where(self, mask: Any) -> Margin:
         """Return the margin made −1 at most where `mask`, (B,), says that a witness disagrees."""
@@ -78,7 +95,23 @@ class Margin:
         rank = np.where(violated, 0, np.where(holds_beyond(values, rounding), 2, 1))
         order = np.lexsort((values, rank), axis=0)[:1]
         pick = [np.take_along_axis(array, order, axis=0)[0] for array in (values, rounding)]
-        return Margin(-pick[0], 0.0, 1.0, pick[1])
+        number = pick[0].ndim == 0 and all(margin.constant for margin in margins)
+        return Margin(-float(pick[0]) if number else -pick[0], 0.0, 1.0, pick[1])
+
+
+_PLAIN = (bool, int, float)
+_TINY = float(np.finfo(float).tiny)
+
+
+def _compared(left: Any, right: Any) -> tuple[Masks, Masks]:
+    """Return where left > right and left < right, exactly: large integers, which numpy may round
+    to compare them with another type, are compared as Python's."""
+    if any(
+        side.dtype.kind in "iu" and ((side > 2**53) | (side < -(2**53))).any()
+        for side in (left, right)
+    ):
+        left, right = left.astype(object), right.astype(object)
+    return np.asarray(left > right, dtype=bool), np.asarray(left < right, dtype=bool)
 
 
 def holds_beyond(value: Floats, rounding: Floats) -> Masks:

@@ -162,7 +162,9 @@ class SlopeFit:
 
     ``low`` and ``high`` bound the slope for sampling error only.  ``curvature`` is the largest
     absolute deviation of a cell's mean from the line, in log units: the lack of fit (with the
-    cell's sampling noise), which the interval does *not* cover.
+    cell's sampling noise), which the interval does *not* cover.  ``deviation`` is an
+    upper confidence bound on the same for the expected means.  ``span`` is the length of the
+    sweep, max log x − min log x over cell means.
     """
 
     slope: float
@@ -172,6 +174,8 @@ class SlopeFit:
     standard_error: float
     degrees_of_freedom: float
     curvature: float
+    deviation: float
+    span: float
 
 
 def fit_slope(
@@ -190,6 +194,9 @@ def fit_slope(
     it takes the cell means to be nearly normal, and per-trial abscissae to be known exactly and
     independent of the residuals.  Below 10 samples a cell it misses too often (at 5 samples and
     error .00125, about three times that).  It has no width where the samples have no spread.
+    The deviation is the largest of the upper bounds, of the same kind, on the distance of each
+    mean from the line, one-sided at level 1 − ``error``; since it is too small only if the bound
+    of the cell that truly deviates most is, they need not share the error.
 
     Sources: Satterthwaite, Biometrics Bulletin 2 (1946) 110–114; Welch, Biometrika 34 (1947)
     28–35.
@@ -213,12 +220,12 @@ def fit_slope(
 
     sizes = np.array([cell_y.size for _, cell_y in cells])
     variances = np.array([np.var(cell_y - slope * cell_x, ddof=1) for cell_x, cell_y in cells])
-    contributions = weights**2 * variances / sizes
-    variance = float(contributions.sum())
-    shares = contributions / variance if variance > 0 else np.full(len(cells), 1 / len(cells))
-    degrees_of_freedom = float(1 / np.sum(shares**2 / (sizes - 1)))
-    standard_error = math.sqrt(variance)
+    standard_error, degrees_of_freedom = _welch(weights**2 * variances / sizes, sizes)
     half_width = -float(stdtrit(degrees_of_freedom, error / 2)) * standard_error
+    residuals = np.abs(y - intercept - slope * x)
+    projection = np.eye(len(cells)) - 1 / len(cells) - np.outer(weights, x - x.mean())
+    combined = [_welch(row**2 * variances / sizes, sizes) for row in projection]
+    uncertainties = [-float(stdtrit(df, error)) * se for se, df in combined]
     return SlopeFit(
         slope=slope,
         low=slope - half_width,
@@ -226,8 +233,17 @@ def fit_slope(
         intercept=intercept,
         standard_error=standard_error,
         degrees_of_freedom=degrees_of_freedom,
-        curvature=float(np.abs(y - intercept - slope * x).max()),
+        curvature=float(residuals.max()),
+        deviation=float((residuals + uncertainties).max()),
+        span=float(np.ptp(x)),
     )
+
+
+def _welch(contributions: FloatArray, sizes: npt.NDArray[np.int_]) -> tuple[float, float]:
+    """Standard error of a sum over cells, of these variances, and its degrees of freedom."""
+    variance = float(contributions.sum())
+    shares = contributions / variance if variance > 0 else np.full(sizes.size, 1 / sizes.size)
+    return math.sqrt(variance), float(1 / np.sum(shares**2 / (sizes - 1)))
 
 
 def _require_cells(

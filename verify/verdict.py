@@ -157,11 +157,24 @@ def conclude_probable(tally: Tally, probability: float, error: float) -> Conclus
     return Conclusion.UNDECIDED if tipped else Conclusion.INCONCLUSIVE
 
 
+def allowed_deviation(fit: SlopeFit, tolerance: float) -> float:
+    """Return how far from its line a mean may be, in log units: tolerance·span/2."""
+    return tolerance * fit.span / 2
+
+
 def conclude_slope(fit: SlopeFit, exponent: float, tolerance: float) -> Conclusion:
-    """Judge that a slope is exponent ± tolerance: its whole interval must lie inside."""
+    """Judge that a quantity is a power law whose slope is exponent ± tolerance.
+
+    Supported, if the whole interval of the slope lies inside, and every mean within
+    tolerance·span/2 of the fitted line beyond sampling error (`SlopeFit.deviation`): as far as
+    the tolerance lets the line itself move at the ends of the sweep. A parabola has a slope, but
+    is no power law. Refuted, if the interval lies outside. A lack of fit does not refute, since
+    the interval has spent the error that may go into that: the claim is inconclusive.
+    """
     low, high = exponent - tolerance, exponent + tolerance
     if low <= fit.low and fit.high <= high:
-        return Conclusion.SUPPORTED
+        straight = fit.deviation <= allowed_deviation(fit, tolerance)
+        return Conclusion.SUPPORTED if straight else Conclusion.INCONCLUSIVE
     if fit.high < low or fit.low > high:
         return Conclusion.REFUTED
     return Conclusion.INCONCLUSIVE

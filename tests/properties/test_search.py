@@ -16,7 +16,7 @@ from properties.search import (
     hunted_claims,
     with_hunt,
 )
-from verify import InputError, Store, UnknownName, check, load_file
+from verify import InputError, Store, TheoremError, UnknownName, check, load_file
 from verify.counterexample import read, replay, write
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -130,6 +130,14 @@ def test_what_is_false_only_at_an_edge_of_the_space_is_found(
     met = hunt(theorem, theorem.claims[0], 60, root_seed)
     assert met.hunted.violated >= 1
     assert met.smallest is not None
+
+
+def test_an_error_at_one_instance_names_the_instance(tmp_path: Path) -> None:
+    file = tmp_path / "edge.py"
+    file.write_text(FALSE_AT_AN_EDGE.format(where="1 / (n - 2) > 9").replace("np.where", "boom"))
+    theorem = load_file(file)
+    with pytest.raises(TheoremError, match=r"NameError.*at the seeded instance \{'point': "):
+        hunt(theorem, theorem.claims[0], 60, 0)
 
 
 def test_a_hunt_survives_the_store(found: Hunt, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -200,6 +201,133 @@ def test_replay_of_a_claim_that_holds_says_so(command: Any, tmp_path: Path) -> N
     code, out, _ = command("replay", file)
     assert code == 1
     assert "does not violate the claim" in out
+
+
+# What a shell does to it
+
+
+def shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a bash script in which $R is the command and $E the folder of examples."""
+    command = f"{sys.executable} -c 'from reports.cli import main; main()'"
+    return subprocess.run(
+        ["bash", "-c", f'R() {{ {command} "$@"; }}\n{script}'],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "E": str(EXAMPLES)},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=120,
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a shell of Linux")
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [
+        ("R run $E/same_factor.py --jobs 1 --out o | true; exit ${PIPESTATUS[0]}", 1),
+        ("R run $E/same_factor.py --jobs 1 --out o > /dev/full", 1),
+        ("R run $E/same_factor.py --jobs 2 --out o 2>&-", 1),
+        ("R run $E/same_factor.py --jobs 1 --out o >&- 2>&-", 1),
+        ("R run $E/same_factor.py --jobs 1 --out o 2> /dev/full", 1),
+        ("R list | true; exit ${PIPESTATUS[0]}", 0),
+        ("R --help | true; exit ${PIPESTATUS[0]}", 0),
+        ("R run nothing 2>&-", 2),
+        ("PYTHONIOENCODING=cp1252 R explain gap_lower_band", 0),
+        ("PYTHONIOENCODING=ascii R explain gap_lower_band", 0),
+    ],
+)
+def test_the_exit_code_is_the_verdicts_whoever_reads(
+    tmp_path: Path, script: str, code: int
+) -> None:
+    done = shell(script, tmp_path)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert (tmp_path / "o" / "report.html").exists() == ("--out" in script)
+
+
+def test_what_a_claim_prints_is_no_verdict(command: Any, tmp_path: Path) -> None:
+    file = tmp_path / "loud.py"
+    loud = (EXAMPLES / "least_squares.py").read_text().replace("    return Margin(", LOUD)
+    file.write_text(loud)
+    code, out, err = command("run", file, "--out", tmp_path / "out", "--jobs", 1)
+    assert code == 0
+    assert len(out.splitlines()) == 1
+    assert "LOUD" in err
+
+
+LOUD = """    print("LOUD")
+    return Margin("""
+
+
+def test_a_file_is_run_once_however_it_is_spelt(command: Any, tmp_path: Path) -> None:
+    names = ["examples/least_squares.py", "./examples/least_squares.py"]
+    names.append(str(EXAMPLES / "least_squares.py"))
+    _, out, err = command("run", *names, "--out", tmp_path, "--jobs", 1)
+    assert len(out.splitlines()) == 1
+    assert "Of 1 claims" in err
+
+
+@pytest.mark.parametrize("name", ["report.json", "report.html", "counterexamples"])
+def test_what_is_in_the_way_gets_one_sentence(command: Any, tmp_path: Path, name: str) -> None:
+    if name == "counterexamples":
+        (tmp_path / name).write_text("a file")
+    else:
+        (tmp_path / name).mkdir()
+    code, _, err = command("run", "examples/same_factor.py", "--out", tmp_path, "--jobs", 1)
+    assert code == 2
+    assert len(err.splitlines()) == 1
+    assert "cannot be written" in err
+    assert not [file for file in tmp_path.rglob("*") if "partial" in file.name]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["run", "examples/least_squares.py", "--out", "x" * 300], ["run", "x" * 300]]
+)
+def test_names_too_long_get_one_sentence(command: Any, arguments: list[str]) -> None:
+    code, _, err = command(*arguments)
+    assert code == 2
+    assert "Traceback" not in err
+
+
+def test_replay_finds_a_theorem_whose_path_was_relative(command: Any, tmp_path: Path) -> None:
+    command("run", "examples/same_factor.py", "--out", tmp_path, "--jobs", 1)
+    file = next((tmp_path / "counterexamples").glob("*smallest.json"))
+    done = shell(f"R replay {file}", tmp_path)
+    assert done.returncode == 0, done.stderr
+    content = json.loads(file.read_text())
+    file.write_text(json.dumps({**content, "theorem_file": "", "theorem": "gone.py"}))
+    done = shell(f"R replay {file}", tmp_path)
+    assert done.returncode == 2
+    assert "no file 'gone.py'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["INT", "TERM"]
+)
+def test_a_stopped_run_ends_at_once_and_says_so(tmp_path: Path, number: int, code: int) -> None:
+    slow = (EXAMPLES / "least_squares.py").read_text()
+    slow = slow.replace("    return Margin(", "    import time; time.sleep(30)\n    return Margin(")
+    (tmp_path / "slow.py").write_text(slow)
+    call = [sys.executable, "-c", "from reports.cli import main; main()", "run", "slow.py"]
+    running = subprocess.Popen(
+        [*call, "--jobs", "2", "--out", "out"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not (tmp_path / "out" / "records.sqlite").exists() and running.poll() is None:
+        time.sleep(0.02)
+    time.sleep(0.2)
+    for _ in range(3):
+        running.send_signal(number)
+        time.sleep(0.02)
+    _, err = running.communicate(timeout=20)
+    assert running.returncode == code, err
+    assert "run the same command to go on" in err
+    assert "Traceback" not in err
 
 
 # data

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from reports.running import error_share
-from reports.summary import exit_code, sentence
+from reports.running import error_share, stems_of
+from reports.summary import exit_code, sentence, write
 from verify import Verdict, check, load_file
+from verify.errors import InputError
 from verify.verdict import Conclusion
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -72,3 +73,32 @@ def test_built_in_theorems_share_the_error_and_a_users_own_has_it_in_full() -> N
     shares = [error_share(find_theorem(name), 0.95) for name in MODULES]
     assert sum(shares) == pytest.approx(0.05)
     assert error_share(load_file(EXAMPLES / "least_squares.py"), 0.95) == pytest.approx(0.05)
+
+
+def test_an_id_alone_makes_no_theorem_built_in() -> None:
+    theorem = replace(load_file(EXAMPLES / "least_squares.py"), id="lai2026.theorem1")
+    assert error_share(theorem, 0.95) == pytest.approx(0.05)
+
+
+def test_files_of_one_name_get_counterexamples_of_their_own(tmp_path: Path) -> None:
+    theorems = []
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        file = tmp_path / folder / "least_squares.py"
+        file.write_bytes((EXAMPLES / "least_squares.py").read_bytes())
+        theorems.append(load_file(file))
+    assert len(set(stems_of(theorems).values())) == 2
+    assert list(stems_of(theorems[:1]).values()) == ["least_squares"]
+
+
+def test_a_report_that_cannot_be_written_leaves_nothing_half_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reports.html.render", lambda report: "\udcff")
+    write({"out": "\udcff"}, tmp_path)
+    assert (tmp_path / "report.html").read_text() == "\\udcff"
+    (tmp_path / "report.json").unlink()
+    (tmp_path / "report.json").mkdir()
+    with pytest.raises(InputError, match=r"report\.json cannot be written"):
+        write({}, tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} == {"report.json", "report.html"}

@@ -293,3 +293,18 @@ def test_the_library_is_part_of_every_digest(tmp_path, monkeypatch):
     before = source_digest(theorem)
     monkeypatch.setattr(loading, "_package_digest", lambda name: "another version")
     assert source_digest(theorem) != before
+
+
+ODD = os.fsdecode(b"caf\xe9")
+"""A name that no encoding of text can spell, as all of them are under LC_ALL=C."""
+
+
+def test_names_that_are_no_text_are_as_good_as_others(tmp_path):
+    folder = tmp_path / ODD
+    (folder / "kit").mkdir(parents=True)
+    (folder / "kit" / "__init__.py").touch()
+    (folder / "kit" / f"{ODD}.py").touch()
+    path = write_theorem(folder, f"{ODD}.py", **{"import numpy as np": "import kit, numpy as np"})
+    theorem = load_file(path)
+    assert source_digest(theorem) == source_digest(load_file(path))
+    assert check(theorem, trials=10)

@@ -377,6 +377,28 @@ def test_curvature_is_the_largest_deviation_at_a_kink():
     fit = fit_slope([-1.0, 0.0, 1.0], [[0.9, 1.1], [-0.1, 0.1], [0.9, 1.1]], 0.05)
     assert fit.slope == pytest.approx(0, abs=1e-15)
     assert fit.curvature == pytest.approx(2 / 3)
+    assert fit.span == 2
+
+
+def test_the_deviation_is_the_curvature_and_what_sampling_may_add():
+    fit = fit_slope([-1.0, 0.0, 1.0], [[0.9, 1.1], [-0.1, 0.1], [0.9, 1.1]], 0.05)
+    uncertainty = stats.t.isf(0.05, 2) * 0.1 * math.sqrt(2 / 3)
+    assert fit.deviation == pytest.approx(2 / 3 + uncertainty)
+    exact = fit_slope([0.0, 1.0, 2.0], [[1.0, 1.0], [3.0, 3.0], [5.0, 5.0]], 0.05)
+    assert exact.deviation == pytest.approx(0, abs=1e-12)
+
+
+def test_no_mean_deviates_more_than_stated_as_often_as_stated():
+    """Of 400 sweeps at error .05, the true deviation exceeds the stated one in at most 5 %."""
+    generator = np.random.default_rng(5)
+    x, bend = np.arange(5.0), np.array([0.3, 0.0, -0.4, 0.0, 0.3])
+    weights = np.polynomial.polynomial.Polynomial.fit(x, bend, 1)
+    true = np.abs(bend - weights(x)).max()
+    exceeded = sum(
+        fit_slope(x, [b + generator.normal(0, 0.3, size=30) for b in bend], 0.05).deviation < true
+        for _ in range(400)
+    )
+    assert 0 < exceeded <= 20 + 4 * math.sqrt(20)
 
 
 FINE = [[0.0, 1.0], [1.0, 2.0], [2.0, 3.0]]

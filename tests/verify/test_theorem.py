@@ -227,6 +227,35 @@ def test_a_scale_of_zero_keeps_the_sign_and_warns_of_nothing():
     np.testing.assert_array_equal(margin.violated, [False, True, False])
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "scale"),
+    [
+        (5.0, 1.0, np.inf),
+        (1e-200, 0.0, 1e200),
+        (1e-300, -1e-300, 1e300),
+        (np.array([2**53 + 1]), np.array([2**53]), 1.0),
+        (np.array([2**53 + 1]), np.array([2.0**53]), 1.0),
+        (np.array([2**64 - 1], np.uint64), np.array([2.0**53]), 1.0),
+        (np.array([2**64 - 1], np.uint64), np.array([2**63 - 1]), 1.0),
+        (2**53 + 1, 2**53, 1.0),
+        (2**70 + 1, 2**70, 1.0),
+        (2**70 + 1, 2.0**70, 1.0),
+        (np.longdouble(1) + np.longdouble(1e-18), np.longdouble(1), 1.0),
+        (np.longdouble(1) + np.longdouble(1e-18), 1, 1.0),
+        (np.array([2**53 + 1]), np.longdouble(2**53), 1.0),
+        (np.uint64(5), np.uint64(3), 1.0),
+        (np.uint64(5), -3, 1e300),
+        (np.True_, np.False_, 1e300),
+        (np.float16(1.001), np.float32(1.0), 1e300),
+    ],
+)
+def test_no_inequality_is_lost_to_rounding_or_underflow(left, right, scale):
+    assert Margin(left, right, scale).violated.all()
+    assert not Margin(left, right, scale).holds.any()
+    assert Margin(right, left, scale).holds.all()
+    assert (Margin(right, left, scale).value > 0).all()
+
+
 # Claims, assumptions, sweeps
 
 
@@ -257,6 +286,28 @@ CLAIM = Universal(at_least_zero)
         ({"claims": (Universal(at_least_zero, given=ALWAYS_MET),)}, "given is a Assumption"),
         ({"axes": (Axis("c"), Axis("c"))}, r"axes \['c'\] occur twice"),
         ({"block": 0}, "block=0, expected at least 1"),
+        ({"status": "F"}, "status='F', expected a Status, such as Status.FOLKLORE"),
+        ({"status": None}, "status=None, expected a Status"),
+        (
+            {"claims": (Universal(at_least_zero, status="F"),)},
+            "'at_least_zero': status='F', expected",
+        ),
+        (
+            {"claims": (Universal(below_a_half, given=(Assumption(at_least_zero, "D"),)),)},
+            "'at_least_zero': status='D', expected a Status",
+        ),
+        (
+            {"controls": (Control(Universal(below_a_half, status="X"), "it is false"),)},
+            "'below_a_half': status='X'",
+        ),
+        (
+            {"claims": (Universal(at_least_zero, given=(ALWAYS_MET,)),)},
+            "claim 'at_least_zero' is given 'at_least_zero': it assumes what it claims",
+        ),
+        (
+            {"claims": (Universal(at_least_zero, name="x", given=(ALWAYS_MET,)),)},
+            "claim 'x' is given 'at_least_zero': it assumes what it claims",
+        ),
         (
             {"claims": (Universal(at_least_zero, rests_on=("lemma",)),)},
             r"rests on \['lemma'\], which are none of its claims at_least_zero",
@@ -296,7 +347,7 @@ def test_two_assumptions_of_one_name_are_refused():
 def test_one_assumption_may_serve_claims_of_different_status():
     given = (ALWAYS_MET,), (Assumption(at_least_zero, Status.DERIVED),)
     theorem = theorem_of(
-        Universal(below_a_half, given=given[0]), Universal(at_least_zero, given=given[1])
+        Universal(below_a_half, given=given[0]), Universal(below_a_half, name="x", given=given[1])
     )
     assert [assumption.id for assumption in theorem.assumptions] == ["at_least_zero"] * 2
 

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -254,7 +255,7 @@ def test_a_bound_that_is_printed_is_true(bound):
 
 
 def fit(low, high):
-    return SlopeFit((low + high) / 2, low, high, 0.0, 0.0, 9.0, 0.0)
+    return SlopeFit((low + high) / 2, low, high, 0.0, 0.0, 9.0, 0.0, 0.0, 2.0)
 
 
 @pytest.mark.parametrize(
@@ -273,6 +274,21 @@ def fit(low, high):
 )
 def test_a_slope_is_supported_only_if_its_whole_interval_is_within_tolerance(low, high, expected):
     assert conclude_slope(fit(low, high), 0.5, 0.1) is expected
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "deviation", "expected"),
+    [
+        (0.46, 0.54, 0.1, SUPPORTED),
+        (0.46, 0.54, 0.11, INCONCLUSIVE),
+        (0.46, 0.54, math.inf, INCONCLUSIVE),
+        (0.2, 0.39, 9.0, REFUTED),
+        (0.39, 0.6, 0.0, INCONCLUSIVE),
+    ],
+)
+def test_a_slope_is_supported_only_if_the_means_are_near_the_line(low, high, deviation, expected):
+    """A slope of ±.1 moves the ends of a sweep of length 2 by ±.1 from its centre."""
+    assert conclude_slope(replace(fit(low, high), deviation=deviation), 0.5, 0.1) is expected
 
 
 def test_a_true_slope_is_refuted_and_a_false_one_supported_as_rarely_as_stated():

@@ -18,6 +18,7 @@ import numpy as np
 import verify
 from verify.arrays import Backend
 from verify.arrays import backend as open_backend
+from verify.claims import Claim
 from verify.engine.conclude import conclude
 from verify.engine.evaluate import Record, evaluate_block
 from verify.engine.executors import ProcessPool, map_unordered
@@ -77,7 +78,8 @@ def check(
     and found again, so that an interrupted check goes on.
 
     The verdicts follow from the theorem, the profile (or cells and trials), the confidence and
-    the root seed alone; to notice where they do not, one block of each claim is computed twice.
+    the root seed alone; to notice where they do not, one block of each claim is computed twice,
+    and one that is stored once more.
     Raises InputError for unusable arguments, TheoremError for a theorem that is not written as
     the vocabulary asks, StoreError, BackendUnavailable.
     """
@@ -135,7 +137,11 @@ def _gather(
     backend: Backend,
     progress: Progress | None,
 ) -> dict[Cell, Record]:
-    """Return each cell's record, computing the blocks that are not stored."""
+    """Return each cell's record, computing the blocks that are not stored.
+
+    Before any is added, one stored block of each claim is computed again: what a theorem reads
+    besides its source is in no hash.
+    """
     hashes = {} if store is None else _register(theorem, planned, root_seed, backend, store)
     found: dict[_Key, Record] = {}
     missing = []
@@ -147,13 +153,21 @@ def _gather(
             else:
                 found[cell, block] = known
     total = len(found) + len(missing)
-    twice = _to_compute_twice(theorem, missing) if backend.name == "numpy" else set()
     sent = theorem if theorem.origin is None or executor is None else None
-    tasks = [
-        _Task(sent, theorem.origin or "", theorem.source, key, root_seed, backend.name)
-        for key in missing
-        for _ in range(1 + (key in twice))
-    ]
+
+    def task_of(key: _Key) -> _Task:
+        return _Task(sent, theorem.origin or "", theorem.source, key, root_seed, backend.name)
+
+    comparable = backend.name == "numpy"
+    if store is not None and comparable:
+        again = [task_of(key) for key in _representing(theorem.all_claims, list(found))]
+        with closing(map_unordered(executor, _evaluate, again)) as results:
+            for task, record in results:
+                cell, block = task.key
+                what = f"theorem {theorem.address!r}: block {block} at {cell.point}"
+                store.confirm(hashes[cell], block, record, what)
+    twice = _representing(theorem.claims, missing) if comparable else set()
+    tasks = [task_of(key) for key in missing for _ in range(1 + (key in twice))]
     first: dict[_Key, Record] = {}
     with closing(map_unordered(executor, _evaluate, tasks)) as results:
         for task, record in results:
@@ -178,10 +192,10 @@ def _blocks(theorem: Theorem, cell: Cell) -> int:
     return math.ceil(cell.trials / theorem.block)
 
 
-def _to_compute_twice(theorem: Theorem, missing: Sequence[_Key]) -> set[_Key]:
-    """Return a few blocks on which each of the theorem's claims is evaluated."""
-    chosen, left = set(), {claim.id for claim in theorem.claims}
-    for cell, block in missing:
+def _representing(claims: Iterable[Claim], blocks: Sequence[_Key]) -> set[_Key]:
+    """Return a few of the blocks, on which each of the claims is evaluated that can be."""
+    chosen, left = set(), {claim.id for claim in claims}
+    for cell, block in blocks:
         if left & set(cell.claims):
             chosen.add((cell, block))
             left -= set(cell.claims)

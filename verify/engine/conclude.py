@@ -118,10 +118,23 @@ def _conclude_inequality(
         "upper_bound": bounds[1],
         "confidence": 1.0 - error,
         "worst_margin": pooled.worst_margin,
-        "detail": _explain(claim, verdict, pooled, bounds),
+        "detail": _explain(claim, verdict, pooled, bounds) + _untested(claim, cells, judged),
         "cells": tuple(judged),
         "instance": min(worst, key=lambda instance: instance.margin, default=None),
     }
+
+
+def _untested(claim: Claim, cells: Sequence[Cell], judged: Sequence[CellVerdict]) -> str:
+    """Say at which points a universal claim, which is about all of them together, met nothing."""
+    points = [
+        str(cell.point)
+        for cell, found in zip(cells, judged, strict=True)
+        if not found.tally.in_scope
+    ]
+    if isinstance(claim, Probable) or not points or len(points) == len(cells):
+        return ""
+    more = f" and {len(points) - 3} more cells" if len(points) > 4 else ""
+    return f"; no instance in scope at {', '.join(points[:3] if more else points)}{more}"
 
 
 def _explain(claim: Claim, verdict: Conclusion, tally: Tally, bounds: tuple[float, float]) -> str:

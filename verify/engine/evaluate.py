@@ -109,9 +109,11 @@ def evaluate_block(
         if isinstance(claim, Rate):
             series[f"{claim.id}.quantity"] = quantity_of(claim.inequality, trial)
             for sweep in _sweeps_at(claim, cell.point):
-                series[f"{claim.id}.against.{sweep.name}"] = quantity_of(sweep.against, trial)
+                series[f"{claim.id}.against.{sweep.name}"] = quantity_of(
+                    sweep.against, trial, constant=True
+                )
             for side, bound in zip(BAND, claim.band or (), strict=False):
-                series[f"{claim.id}.{side}"] = quantity_of(bound, trial)
+                series[f"{claim.id}.{side}"] = quantity_of(bound, trial, constant=True)
         else:
             margin = margin_of(claim.inequality, trial)
             series[f"{claim.id}.value"] = margin.value
@@ -156,23 +158,35 @@ def margin_of(function: Callable[[Trial], Margin], trial: Trial, role: str = "cl
             _require_real(to_numpy(getattr(margin, name)), f"margin's {name}", role, function)
         full = Margin(0.0, margin.value, 1.0, margin.uncertainty)
         scale = np.asarray(to_numpy(margin.scale), dtype=float)
-    _require_one_each(full.value, "margin", trial, role, function)
-    _require_one_each(full.uncertainty, "margin's rounding", trial, role, function)
-    for name, array in (("scale", scale), ("rounding", full.uncertainty)):
-        if (array < 0).any():
-            raise TheoremError(
-                f"{whereabouts(role, function)} returned a margin with {name}="
-                f"{array[array < 0].flat[0]:g}, expected a positive number"
-            )
+    number = full.value.ndim == 0 and margin.constant
+    _require_one_each(full.value, "margin", trial, role, function, number)
+    _require_one_each(full.uncertainty, "margin's rounding", trial, role, function, True)
+    if (scale < 0).any() or (scale.ndim == 0 and not 0 < scale < np.inf):
+        odd = scale if scale.ndim == 0 else scale[scale < 0].flat[0]
+        raise TheoremError(
+            f"{whereabouts(role, function)} returned a margin with scale={odd:g}, expected a "
+            "finite positive number, the size of what is compared, try leaving it out"
+        )
+    if (full.uncertainty < 0).any():
+        odd = full.uncertainty[full.uncertainty < 0].flat[0]
+        raise TheoremError(
+            f"{whereabouts(role, function)} returned a margin with rounding={odd:g}, expected a "
+            "positive number"
+        )
     return full
 
 
-def quantity_of(function: Callable[[Trial], Any], trial: Trial) -> Floats:
-    """Evaluate a rate's quantity or abscissa, (B,). Raises TheoremError if it misbehaves."""
+def quantity_of(function: Callable[[Trial], Any], trial: Trial, constant: bool = False) -> Floats:
+    """Evaluate a rate's quantity or abscissa, (B,). Raises TheoremError if it misbehaves.
+
+    constant: whether it may be one number that was computed, as a quantity may not.
+    """
     with blaming("quantity", function):
-        values = to_numpy(function(trial))
+        returned = function(trial)
+        values = to_numpy(returned)
     _require_real(values, "quantity", "quantity", function)
-    _require_one_each(values, "quantity", trial, "quantity", function)
+    number = constant or type(returned) in (bool, int, float)
+    _require_one_each(values, "quantity", trial, "quantity", function, number)
     return np.broadcast_to(np.asarray(values, dtype=np.float64), (trial.trials,))
 
 
@@ -185,10 +199,24 @@ def _require_real(array: Any, what: str, role: str, function: Callable[..., Any]
 
 
 def _require_one_each(
-    array: Any, what: str, trial: Trial, role: str, function: Callable[..., Any]
+    array: Any,
+    what: str,
+    trial: Trial,
+    role: str,
+    function: Callable[..., Any],
+    constant: bool = False,
 ) -> None:
-    if array.shape not in ((), (1,), (trial.trials,)):
-        raise TheoremError(
-            f"{whereabouts(role, function)}: its {what} has shape {array.shape}, expected "
-            f"({trial.trials},), one number an instance"
-        )
+    """Raise TheoremError unless there is a number an instance, or one that was not drawn.
+
+    constant: whether one number will do. Where it is computed from the batch it will not:
+    counted for every instance, it would be that many independent trials of which there is one.
+    """
+    if array.shape == (trial.trials,) or (array.ndim == 0 and (constant or trial.trials == 1)):
+        return
+    hint = ""
+    if array.ndim == 0:
+        hint = "; if it is a statement about the point alone, make both sides plain with float()"
+    raise TheoremError(
+        f"{whereabouts(role, function)}: its {what} has shape {array.shape}, expected "
+        f"({trial.trials},), one number an instance{hint}"
+    )

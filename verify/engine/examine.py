@@ -10,7 +10,7 @@ import numpy as np
 from verify.claims import Assumption, Claim, Probable, Rate
 from verify.engine.evaluate import margin_of, scope_of
 from verify.margin import Margin
-from verify.theorem import Theorem, Trial
+from verify.theorem import Theorem, Trial, freeze
 from verify.verdict import OUT_OF_SCOPE, SCOPE_UNKNOWN, Conclusion
 
 
@@ -43,8 +43,17 @@ def examine(theorem: Theorem, problem: Any) -> tuple[list[Met], list[Examined]]:
     """Judge a theorem's assumptions and claims on a problem with B = 1.
 
     A with-probability claim is judged by its inequality on this instance. Rates, which need
-    many instances, and controls are left out.
+    many instances, and controls are left out. The caller's arrays stay as they are, and writable.
     """
+    frozen = freeze(problem)
+    try:
+        return _examine(theorem, problem)
+    finally:
+        for array in frozen:
+            array.flags.writeable = True
+
+
+def _examine(theorem: Theorem, problem: Any) -> tuple[list[Met], list[Examined]]:
     trial = Trial(theorem, None, problem, 1)
     claims = [claim for claim in theorem.claims if not isinstance(claim, Rate)]
     assumptions = dict.fromkeys(a for claim in claims for a in claim.given)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
+import sys
+import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import Any, TypeVar
 
 from verify.engine.plan import whole
@@ -25,6 +28,8 @@ _THREAD_VARIABLES = (
 )
 _REBUILDS = 3
 """How often in a row a pool may break without finishing anything."""
+_PATIENCE = 10.0
+"""Seconds within which killed workers must be gone."""
 
 
 @contextmanager
@@ -53,18 +58,29 @@ class ProcessPool:
     def __enter__(self) -> ProcessPool:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._discard()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._discard(kill=kind is not None)
 
     def _open(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.jobs, mp_context=get_context("spawn"))
+            self._pool = ProcessPoolExecutor(
+                self.jobs, mp_context=get_context("spawn"), initializer=_begin_worker
+            )
         return self._pool
 
-    def _discard(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+    def _discard(self, kill: bool = False) -> None:
+        """Let the workers finish what they are at and end, or end them at once."""
+        pool, self._pool = self._pool, None
+        if pool is None:
+            return
+        if not kill:
+            try:
+                pool.shutdown(wait=True, cancel_futures=True)
+                return
+            except BaseException:
+                _kill(pool)
+                raise
+        _kill(pool)
 
     def map_unordered(
         self, function: Callable[[Task], Result], tasks: Sequence[Task]
@@ -86,14 +102,54 @@ class ProcessPool:
             except BrokenProcessPool:
                 deaths += 1
                 self._discard()
-            except BaseException:
-                self._discard()
+            except BaseException as reason:
+                self._discard(kill=not isinstance(reason, Exception))
                 raise
         raise ReluVerifyError(
             f"worker processes died {deaths} times in a row with {len(missing)} tasks still to do; "
             "they may lack memory (use fewer --jobs), or the script that started them runs again "
             "in each (put it under `if __name__ == '__main__':`). What was finished is stored"
         )
+
+
+def _kill(pool: ProcessPoolExecutor) -> None:
+    """End a pool's workers at once. A second interrupt meanwhile would leave it half-ended, for
+    which Python then waits for ever, so there is none."""
+    with _interrupts_ignored():
+        manager: Any = pool._executor_manager_thread
+        for worker in list((pool._processes or {}).values()):
+            worker.kill()
+        pool.shutdown(wait=False, cancel_futures=True)
+        if manager is not None:
+            manager.join(_PATIENCE)
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Ignore SIGINT; only the main thread gets it, and may say so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+
+
+def _begin_worker() -> None:
+    """Make a process a worker: the parent alone is interrupted, no worker outlives it, and what
+    a theorem prints goes to stderr."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdout = sys.stderr
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from verify.verdict import (
     OUT_OF_SCOPE,
     Conclusion,
     SlopeVerdict,
+    allowed_deviation,
     conclude_slope,
     gravest,
 )
@@ -36,20 +37,17 @@ def conclude_rate(
     """Judge a rate: every sweep's slope interval, at an equal share of the claim's error."""
     error = budget.per_cell(len(claim.sweeps))
     by_point = {cell.point: records[cell] for cell in cells}
-    slopes, in_scope, undecided = [], 0, 0
+    slopes, details, distances = [], [], []
+    in_scope, undecided = 0, 0
     for sweep in claim.sweeps:
         seen = [_Seen.of(by_point[point], claim, sweep, trials) for point in sweep.points]
-        slopes.append(_judge(claim, sweep, seen, error))
+        fit = _fit(claim, sweep, seen, [cell.measured for cell in seen], error)
+        slopes.append(_judge(claim, sweep, seen, fit, error))
+        details.append(_explain(slopes[-1], fit))
+        distances.append(_distance(slopes[-1], fit))
         in_scope += sum(int(cell.in_scope.sum()) for cell in seen)
         undecided += sum(int((cell.in_scope & ~cell.measured).sum()) for cell in seen)
-    detail = "; ".join(
-        f"{s.sweep}: slope {s.slope:.4f} [{s.low:.4f}, {s.high:.4f}] "
-        f"(claimed {s.exponent:g} ± {s.tolerance:g})"
-        for s in slopes
-    )
-    distances = [
-        s.tolerance - max(abs(s.low - s.exponent), abs(s.high - s.exponent)) for s in slopes
-    ]
+    detail = "; ".join(details)
     return {
         "verdict": gravest([slope.verdict for slope in slopes]),
         "trials": trials * sum(len(sweep.points) for sweep in claim.sweeps),
@@ -97,10 +95,37 @@ class _Seen:
         )
 
 
-def _judge(claim: Rate, sweep: Sweep, seen: Sequence[_Seen], error: float) -> SlopeVerdict:
-    """Fit one sweep on the trials in scope."""
+def _distance(slope: SlopeVerdict, fit: SlopeFit | None) -> float:
+    """Return how far the interval is inside the tolerance, or else the means off the line, as a
+    slope; NaN where there is none."""
+    inside = slope.tolerance - max(abs(end - slope.exponent) for end in (slope.low, slope.high))
+    if fit is None or fit.deviation <= allowed_deviation(fit, slope.tolerance):
+        return inside
+    return min(inside, slope.tolerance - 2 * fit.deviation / fit.span)
+
+
+def _explain(slope: SlopeVerdict, fit: SlopeFit | None) -> str:
+    """Say what the slope of one sweep is, and whether the means lie on a line at all."""
+    text = (
+        f"{slope.sweep}: slope {slope.slope:.4f} [{slope.low:.4f}, {slope.high:.4f}] "
+        f"(claimed {slope.exponent:g} ± {slope.tolerance:g})"
+    )
+    if fit is None or slope.verdict is not Conclusion.INCONCLUSIVE:
+        return text
+    allowed = allowed_deviation(fit, slope.tolerance)
+    bound = f"from the line, ±{allowed:.2g} allowed"
+    if 2 * fit.curvature - fit.deviation > allowed:  # the mean's own uncertainty taken off
+        return f"{text}, not a power law: a mean is off by {fit.curvature:.2g} (log) {bound}"
+    if fit.deviation > allowed:
+        return f"{text}, a mean may be off by {fit.deviation:.2g} (log) {bound}"
+    return text
+
+
+def _judge(
+    claim: Rate, sweep: Sweep, seen: Sequence[_Seen], fit: SlopeFit | None, error: float
+) -> SlopeVerdict:
+    """Judge one sweep by its fit on the trials in scope."""
     measured = [cell.measured for cell in seen]
-    fit = _fit(claim, sweep, seen, measured, error)
     shown = all(mask.any() for mask in measured)
 
     def means(series: Sequence[Floats]) -> tuple[float, ...]:

@@ -153,6 +153,21 @@ class Store:
                 "look for randomness outside the generator that draw() is given"
             )
 
+    def confirm(self, hash_: str, block: int, record: Record, what: str) -> None:
+        """Raise StoreError if `record`, of a block computed again, is not the stored one.
+
+        what: the theorem and place, for people.
+        """
+        known = self.read(hash_, block)
+        different = known.differing(record) if known is not None else ()
+        if different:
+            raise StoreError(
+                f"{self.path}: {what} came out differently from the stored record "
+                f"({', '.join(different)}), though its source is the same: something that the "
+                "theorem reads has changed (a data file, an environment variable, a helper "
+                "imported by name), or it is not deterministic; choose another --out"
+            )
+
     @contextmanager
     def _writing(self) -> Iterator[None]:
         try:

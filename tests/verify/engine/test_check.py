@@ -59,8 +59,8 @@ def concluded(claim, **options):
         (Universal(at_least_zero, given=(UNKNOWN,)), 60, UNDECIDED),
         (Universal(below_zero, given=(UNKNOWN,)), 60, UNDECIDED),
         (Universal(below_a_half), 60, REFUTED),
-        (Universal(below_a_half, given=(OFTEN_MET,)), 200, SUPPORTED),
-        (Universal(below_zero, given=(NEVER_MET,)), 60, VACUOUS),
+        (Universal(below_nine_tenths, given=(OFTEN_MET,)), 200, SUPPORTED),
+        (Universal(below_a_half, given=(NEVER_MET,)), 60, VACUOUS),
     ],
 )
 def test_a_universal_claim_reaches_each_conclusion(claim, trials, expected):
@@ -77,7 +77,7 @@ def test_a_universal_claim_reaches_each_conclusion(claim, trials, expected):
         (Probable(below_nine_tenths, probability=0.7, given=(NEVER_MET,)), 200, VACUOUS),
         (Probable(never_decided, probability=0.7), 200, UNDECIDED),
         (Probable(below_nine_tenths, probability=0.7, given=(UNKNOWN,)), 200, UNDECIDED),
-        (Probable(below_a_half, probability=0.99, given=(OFTEN_MET,)), 2000, SUPPORTED),
+        (Probable(below_nine_tenths, probability=0.99, given=(OFTEN_MET,)), 2000, SUPPORTED),
     ],
 )
 def test_a_with_probability_claim_reaches_each_conclusion(claim, trials, expected):
@@ -109,6 +109,11 @@ def test_a_claim_never_in_scope_in_one_cell_is_vacuous_and_says_so():
     assert found.detail == "its assumptions were never met in at least one cell"
     pooled = check(theorem_of(Universal(at_least_zero, given=given, at=claim.at)))[0]
     assert pooled.verdict is SUPPORTED
+    assert pooled.detail.endswith("; no instance in scope at n=2")
+    many = tuple(Point(n=n) for n in range(1, 7))
+    pooled = check(theorem_of(Universal(at_least_zero, given=given, at=many)))[0]
+    assert pooled.detail.endswith("; no instance in scope at n=2, n=3, n=4 and 2 more cells")
+    assert "no instance" not in check(theorem_of(Universal(at_least_zero)))[0].detail
 
 
 def test_nan_never_counts_as_a_hold():

@@ -1,6 +1,8 @@
 """A block follows from seed, theorem, point and number; misbehaviour is told with its line."""
 
 import inspect
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pytest
@@ -190,7 +192,11 @@ def line_of(function, text):
         (Margin(np.ones((10, 1)), np.ones(10)), r"its margin has shape \(10, 10\)"),
         (Margin(0.0, 1.0, rounding=np.ones(3)), r"its margin's rounding has shape \(3,\)"),
         (Margin(0.0, 1.0, rounding=-1e-9), "returned a margin with rounding=-1e-09, expected a"),
-        (Margin(0.0, 1.0, scale=-2.0), "returned a margin with scale=-2, expected a positive"),
+        (
+            Margin(0.0, 1.0, scale=-2.0),
+            "returned a margin with scale=-2, expected a finite positive",
+        ),
+        (Margin(0.0, 1.0, scale=-np.ones(10)), "returned a margin with scale=-1, expected a fin"),
         (Margin(0.0, None), "its margin's right is of type object, expected real numbers"),
         (Margin(1j, 0.0), "its margin's left is of type complex128, expected real numbers"),
         (Margin("a", 0.0), "its margin's left is of type <U1, expected real numbers"),
@@ -211,15 +217,69 @@ def test_a_claim_or_assumption_returns_one_margin_an_instance(returned, message,
     assert str(caught.value).startswith(f"{__file__}:{where} in {role} odd")
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (10,)])
-def test_a_margin_may_be_a_number_for_all_instances(shape):
+@pytest.mark.parametrize(
+    "returned",
+    [
+        Margin(0, 1.0),
+        Margin(np.zeros(10), 1.0),
+        Margin(0.0, 1.0, scale=np.ones(10)),
+        Margin.worst(Margin(0, 1), Margin(0.0, 2.0)),
+        Margin(0, 2).contradicted_where(np.zeros(10, bool)),
+        Margin.equal(1, 1.0, 1.0, 0.1),
+    ],
+)
+def test_a_statement_between_two_numbers_is_one_for_all_instances(returned):
     def constant(trial):
         """It is constant."""
-        return Margin(np.zeros(shape), 1.0)
+        return returned
 
-    np.testing.assert_array_equal(
-        record_of(theorem_of(Universal(constant)))["constant.value"], np.ones(10)
-    )
+    assert (record_of(theorem_of(Universal(constant)))["constant.value"] > 0).all()
+
+
+ONE = np.ones(1)
+
+
+@pytest.mark.parametrize(
+    ("returned", "shape"),
+    [
+        (Margin(0.0, ONE), r"\(1,\)"),
+        (Margin(ONE, 2 * ONE), r"\(1,\)"),
+        (Margin(0.0, ONE.sum()), r"\(\)"),
+        (Margin(np.float64(0.0), 1.0), r"\(\)"),
+        (Margin(np.zeros(()), 1), r"\(\)"),
+        (Margin.worst(Margin(0, 1), Margin(0, ONE.sum())), r"\(\)"),
+        (Margin.equal(ONE.sum(), 1.0, 1.0, 0.1), r"\(\)"),
+        (Margin(0, 1).undecided_where(ONE > 2), r"\(1,\)"),
+    ],
+)
+@pytest.mark.parametrize("role", ["claim", "assumption"])
+def test_one_number_computed_from_a_batch_is_not_counted_for_each_instance(returned, shape, role):
+    def odd(trial):
+        """It is odd."""
+        return returned
+
+    given = (Assumption(odd),) if role == "assumption" else ()
+    theorem = theorem_of(Universal(at_least_zero if given else odd, given=given))
+    where = f"{__file__}:{line_of(odd, 'def odd')} in {role} odd"
+    with pytest.raises(TheoremError, match=rf"{where}.* has shape {shape}, expected \(10,\)"):
+        record_of(theorem)
+
+
+def test_a_batch_of_one_may_be_a_number():
+    trial = Trial(theorem_of(Universal(at_least_zero)), HERE, np.array([0.25]), 1)
+    for returned in (Margin(0.0, ONE), Margin(0.0, ONE.sum())):
+        assert margin_of(lambda trial, margin=returned: margin, trial).value == 1
+
+
+@pytest.mark.parametrize("scale", [0.0, np.inf, np.nan, -1, np.float64(0), np.array(np.inf)])
+def test_a_scale_for_all_instances_is_finite_and_positive(scale):
+    def odd(trial):
+        """It is odd."""
+        return Margin(trial.problem, 1.0, scale)
+
+    where = f"{__file__}:{line_of(odd, 'def odd')} in claim odd"
+    with pytest.raises(TheoremError, match=rf"^{where} .*scale=.*finite positive number.*, try "):
+        record_of(theorem_of(Universal(odd)))
 
 
 @pytest.mark.parametrize(
@@ -227,6 +287,8 @@ def test_a_margin_may_be_a_number_for_all_instances(shape):
     [
         (None, "its quantity is of type object, expected real numbers"),
         (np.ones(3), r"its quantity has shape \(3,\), expected \(10,\), one number an instance"),
+        (np.ones(1), r"its quantity has shape \(1,\), expected \(10,\)"),
+        (np.ones(10).mean(), r"its quantity has shape \(\), expected \(10,\)"),
         (Margin(0, 1), "its quantity is of type object"),
         ("a", "its quantity is of type <U1"),
     ],
@@ -295,7 +357,24 @@ def test_a_missing_coordinate_is_told_as_it_is():
         record_of(theorem_of(Universal(of_m)))
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, ReluVerifyError, InputError])
+class Odd(BaseException):
+    """No Exception."""
+
+
+@pytest.mark.parametrize("error", [SystemExit, Odd])
+@pytest.mark.parametrize("place", ["draw", "simulate", "claim"])
+def test_an_exit_is_the_theorems_fault_too(error, place):
+    def raises(*_):
+        """It raises."""
+        raise error(0)
+
+    claims = (Universal(raises if place == "claim" else at_least_zero),)
+    changes = {} if place == "claim" else {place: raises}
+    with pytest.raises(TheoremError, match=f"in {place} raises raised {error.__name__}: 0; "):
+        record_of(theorem_of(*claims, **changes))
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, GeneratorExit, ReluVerifyError, InputError])
 @pytest.mark.parametrize("place", ["draw", "simulate", "claim"])
 def test_interrupts_and_the_projects_own_errors_pass_unchanged(error, place):
     def raises(*_):
@@ -332,3 +411,89 @@ def test_margins_are_of_scale_one_on_the_host():
     np.testing.assert_array_equal(margin.value, [0.0, 1.0])
     assert margin.scale == 1.0
     np.testing.assert_array_equal(margin.uncertainty, 0.5)
+
+
+# What claims must leave alone
+
+
+@dataclass(frozen=True)
+class Held:
+    """A problem of several arrays, one of them computed on demand."""
+
+    parts: dict
+    listed: list
+
+    @cached_property
+    def doubled(self):
+        return 2 * self.parts["u"]
+
+
+class Loose:
+    """Not even a dataclass."""
+
+    def __init__(self, u):
+        self.u = u
+        self.me = self
+
+
+@pytest.mark.parametrize(
+    ("shaped", "u_of"),
+    [
+        (lambda u: u, lambda held: held),
+        (lambda u: (0, u), lambda held: held[1]),
+        (lambda u: [(u,)], lambda held: held[0][0]),
+        (lambda u: Held({"u": u}, []), lambda held: held.parts["u"]),
+        (lambda u: Held({}, [u]), lambda held: held.listed[0]),
+        (Loose, lambda held: held.u),
+    ],
+)
+@pytest.mark.parametrize("place", ["claim", "claim, of the run", "reference", "simulate"])
+def test_whoever_writes_into_a_problem_run_or_reference_is_told(shaped, u_of, place):
+    def spoils(held):
+        u_of(held)[:] = 0
+        return held
+
+    def spoiling(trial):
+        """It writes."""
+        spoils(
+            trial.problem
+            if place == "claim"
+            else trial.reference("it")
+            if place == "reference"
+            else trial.run
+        )
+        return Margin(0, 1)
+
+    theorem = theorem_of(
+        Universal(spoiling),
+        draw=lambda point, generator, trials: shaped(generator.random(trials)),
+        simulate=spoils if place == "simulate" else lambda problem: shaped(u_of(problem) + 1),
+        references={"it": lambda problem, run: shaped(u_of(problem) + u_of(run))},
+    )
+    where = f"{__file__}:.* in {'simulate spoils' if place == 'simulate' else 'claim spoiling'}"
+    with pytest.raises(TheoremError, match=rf"^{where} raised ValueError: .*read-only"):
+        record_of(theorem)
+
+
+def test_what_is_computed_on_demand_still_is():
+    def doubled(trial):
+        """Twice u is at least u."""
+        return Margin(trial.problem.parts["u"], trial.problem.doubled)
+
+    theorem = theorem_of(
+        Universal(doubled),
+        draw=lambda point, generator, trials: Held({"u": generator.random(trials)}, []),
+        simulate=lambda problem: problem.doubled + 1,
+    )
+    assert (record_of(theorem)["doubled.value"] > 0).all()
+
+
+@pytest.mark.parametrize("name", ["problem", "run", "trials", "point"])
+def test_a_trial_stays_what_all_claims_look_at(name):
+    def sets(trial):
+        """It replaces what the next claim looks at."""
+        setattr(trial, name, np.zeros(10))
+        return Margin(0, 1)
+
+    with pytest.raises(TheoremError, match=rf"claim sets raised AttributeError: trial.{name} was"):
+        record_of(theorem_of(Universal(sets)))

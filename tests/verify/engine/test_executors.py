@@ -2,6 +2,7 @@
 
 import math
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -188,3 +189,73 @@ def test_blas_loaded_late_is_capped_in_the_serial_run():
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout.strip() == "[(0, [1, 1])]"
+
+
+# Interruption
+
+
+SLEEPERS = """
+import os, sys, time
+from verify.engine.executors import ProcessPool, map_unordered
+
+def sleeper(task):
+    print(os.getpid(), flush=True)
+    time.sleep(60)
+
+def quick(task):
+    print("not on stdout")
+
+if __name__ == "__main__":
+    with ProcessPool(2) as pool:
+        list(map_unordered(pool, globals()[sys.argv[1]], range(4)))
+"""
+
+
+def alive(pid):
+    """Say whether a process runs: neither gone nor waiting to be reaped by its parent."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks for processes in /proc")
+@pytest.mark.parametrize(
+    "signals", [[signal.SIGINT], [signal.SIGINT] * 2, [signal.SIGKILL]], ids=["INT", "INT2", "KILL"]
+)
+def test_no_worker_outlives_a_parent_that_was_stopped(tmp_path, signals):
+    (tmp_path / "sleepers.py").write_text(SLEEPERS)
+    parent = subprocess.Popen(
+        [sys.executable, str(tmp_path / "sleepers.py"), "sleeper"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    with parent:
+        workers = [int(parent.stderr.readline()) for _ in range(2)]
+        for number in signals:
+            os.killpg(parent.pid, number) if number == signal.SIGINT else parent.send_signal(number)
+            time.sleep(0.02)
+        parent.stderr.read()
+        assert parent.wait(timeout=20) != 0
+    deadline = time.monotonic() + 10
+    while any(map(alive, workers)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(alive, workers))
+
+
+def test_what_a_task_prints_in_a_worker_goes_to_stderr(tmp_path):
+    (tmp_path / "sleepers.py").write_text(SLEEPERS)
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "sleepers.py"), "quick"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout == ""
+    assert "not on stdout" in done.stderr

@@ -164,3 +164,54 @@ def test_a_sweep_along_which_nothing_varies_is_the_theorems_mistake():
     claim = rate(sweeps=(Sweep("n", rate().sweeps[0].points, lambda trial: 1.0, 1.0),))
     with pytest.raises(TheoremError, match=r"claim 'rising', sweep 'n': .*in every cell"):
         found(claim)
+
+
+# What has a slope but is no power law
+
+
+def bent(exponents):
+    """Return a quantity whose logarithm is `exponents` of log10 n, with a little noise."""
+
+    def quantity(trial):
+        """It is bent."""
+        z = np.log10(trial.point["n"])
+        return np.exp(exponents(z) * math.log(10) + 0.01 * (trial.problem - 0.5))
+
+    return quantity
+
+
+@pytest.mark.parametrize(
+    ("shape", "exponent", "expected"),
+    [
+        (lambda z: z / 2, 0.5, SUPPORTED),
+        (lambda z: (z - 2) ** 2, 0.0, INCONCLUSIVE),
+        (lambda z: max(z - 2, 0), 0.5, INCONCLUSIVE),
+        (lambda z: z / 2 + 0.5 * (round(2 * z) % 2), 0.5, INCONCLUSIVE),
+        (lambda z: z / 2 + 0.05 * (z == 4) - 0.05 * (z == 2) + 0.05 * (z == 0), 0.5, INCONCLUSIVE),
+        (lambda z: z / 2 + 0.01 * ((z - 2) ** 2 / 4), 0.5, SUPPORTED),
+        (lambda z: (z - 2) ** 2, 0.5, REFUTED),
+    ],
+)
+def test_a_rate_is_supported_only_by_means_near_a_line(shape, exponent, expected):
+    points = tuple(Point(n=10.0 ** (k / 2)) for k in range(9))
+    sweeps = (Sweep("n", points, n_of, exponent),)
+    verdict = found(Rate(bent(shape), sweeps=sweeps, tolerance=0.01))
+    assert verdict.verdict is expected
+    assert ("not a power law: a mean is off by" in verdict.detail) is (expected is INCONCLUSIVE)
+    assert (verdict.worst_margin > 0) is (expected is SUPPORTED)
+
+
+def test_a_mean_known_too_badly_to_be_near_the_line_does_not_support_it():
+    points = tuple(Point(n=10.0 ** (k / 2)) for k in range(9))
+
+    def noisy_at_the_centre(trial):
+        """n, with noise at the centre of the sweep, where it moves no slope."""
+        noise = 6.0 if trial.point["n"] == 100.0 else 0.001
+        return trial.point["n"] * np.exp(noise * (trial.problem - 0.5))
+
+    claim = Rate(noisy_at_the_centre, sweeps=(Sweep("n", points, n_of, 1.0),), tolerance=0.05)
+    verdict = found(claim, trials=100)
+    slope = verdict.slopes[0]
+    assert 0.95 < slope.low < slope.high < 1.05
+    assert verdict.verdict is INCONCLUSIVE
+    assert "a mean may be off by" in verdict.detail

@@ -3,19 +3,32 @@
 import csv
 import io
 import json
+import re
 import sqlite3
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 import verify
-from tests.verify.engine.toys import counting, same_claims, write_theorem
+from tests.verify.engine.toys import (
+    at_least_zero,
+    below_a_half,
+    below_nine_tenths,
+    counting,
+    same_claims,
+    theorem_of,
+    write_theorem,
+)
+from verify.claims import Control, Universal
 from verify.engine.check import check
 from verify.engine.evaluate import Record
+from verify.engine.executors import ProcessPool
 from verify.engine.store import SCHEMA_VERSION, Store
 from verify.errors import StoreError
 from verify.loading import load_file
+from verify.space import Point
 
 RECORD = Record(
     ("c.value", "c.scope"),
@@ -298,3 +311,53 @@ def test_a_description_says_what_a_configuration_is(tmp_path, path):
         assert description["numpy"] == np.__version__
         assert description["backend"] == "numpy"
         assert description["claims"] == ["at_least_zero", "below_nine_tenths", "always_below"]
+
+
+# What a theorem reads that is no source
+
+
+def reading(folder, text):
+    """Return a theorem in which the number in `text` is read from the environment."""
+    read = re.sub(r"0\.\d", 'float(os.environ["LIMIT"])', text)
+    return load_file(
+        write_theorem(folder, **{text: read, "import numpy as np": "import os, numpy as np"})
+    )
+
+
+@pytest.mark.parametrize("text", ["trial.problem, 0.9)", "trial.problem, 0.5)"])
+@pytest.mark.parametrize("jobs", [None, 1])
+def test_records_of_another_input_are_noticed_before_any_is_added(
+    tmp_path, path, monkeypatch, text, jobs
+):
+    monkeypatch.setenv("LIMIT", "0.5")
+    theorem = reading(tmp_path, text)
+    assert computed(theorem, path, trials=20) == 4
+    assert computed(theorem, path, trials=20) == 0
+    monkeypatch.setenv("LIMIT", "0.4")
+    with ProcessPool(jobs) if jobs else nullcontext() as executor:
+        for trials in (20, 40):
+            with pytest.raises(StoreError, match=r"block 0 at n=1 .* reads has changed.*--out"):
+                computed(theorem, path, trials=trials, executor=executor)
+    monkeypatch.setenv("LIMIT", "0.5")
+    assert computed(theorem, path, trials=20) == 0
+    assert computed(theorem, path, trials=40) == 4
+
+
+def test_one_stored_block_of_each_claim_and_control_is_computed_again(tmp_path, path):
+    calls = []
+    claims = [Universal(at_least_zero), Universal(below_nine_tenths, at=(Point(n=2), Point(n=3)))]
+
+    def noted(point, generator, trials):
+        calls.append(dict(point)["n"])
+        return generator.random(trials)
+
+    theorem = theorem_of(
+        *claims,
+        controls=(Control(Universal(below_a_half, at=(Point(n=4),)), because="it is not"),),
+        draw=noted,
+        source="mine",
+    )
+    computed(theorem, path)
+    calls.clear()
+    assert computed(theorem, path) == 0
+    assert sorted(calls) == [1, 2, 4]
