@@ -17,32 +17,29 @@ from urllib.parse import quote
 
 from reports import captions, typography
 from reports.typography import Part, number, percent, point_text
+from verify.claims import Status
 from verify.errors import InputError
+from verify.verdict import Conclusion
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 SCHEMA_VERSION = 1
 
-VERDICTS = {
-    "certified": "holds on every instance looked at, deductively and for all steps",
-    "supported": "no evidence against it, and enough for it, at the stated confidence",
-    "refuted": "a counterexample exists, or the stated probability or slope is excluded",
-    "vacuous": "its assumptions were never met, so nothing was tested",
-    "inconclusive": "too few trials in scope, or bounds that straddle the claim",
-    "undecided": "numerics cannot tell: within rounding, or a run without certificate",
-}
-"""The six words and their meaning; `verify.verdict` says the same, and a test holds them to it."""
+VERDICTS = {str(conclusion): conclusion.meaning for conclusion in Conclusion}
+"""The six words and their meaning."""
 
-MARKS = {
-    "V": ("read in the paper", "read in the source"),
-    "A": ("abstract or summary", "the abstract or a published summary only"),
-    "D": ("ours", "derived here and checked numerically"),
-    "H": ("ours", "our heuristic, with measured evidence"),
-    "F": ("folklore", "folklore or conjecture, without a source"),
-    "X": ("false on purpose", "false on purpose: a control, which must be refuted"),
+_WHOSE = {
+    Status.READ: "read in the paper",
+    Status.SUMMARY: "abstract or summary",
+    Status.DERIVED: "ours",
+    Status.HEURISTIC: "ours",
+    Status.FOLKLORE: "folklore",
+    Status.FALSE: "false on purpose",
 }
-"""Whose statement it is, in a few words, and how that is known; `verify.claims` says the same."""
+
+MARKS = {status.value: (whose, status.meaning) for status, whose in _WHOSE.items()}
+"""Whose statement it is, in a few words, and how that is known."""
 
 _OWNERS = {"V": "paper", "A": "summary", "D": "ours", "H": "ours"}
 """How a mark is drawn; the others are nobody's."""

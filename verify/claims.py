@@ -181,7 +181,9 @@ class Rate(Claim):
     """Along every sweep the log–log slope of quantity against abscissa is exponent ± tolerance.
 
     The function (first argument) returns the quantity, (B,), > 0. Supported only if the whole
-    confidence interval of every slope lies within the tolerance.
+    confidence interval of every slope lies within the tolerance, and no cell mean is further from
+    the fitted line than a slope within the tolerance can explain; refuted if an interval lies
+    wholly outside.
     band: lower and upper bound that figures draw behind the quantity, functions of the trial; a
     slope says nothing about constants, so the bounds need claims of their own.
     quantity: what the function returns, for axis labels.

@@ -42,7 +42,7 @@ _MEANINGS = {
     Conclusion.SUPPORTED: "no evidence against it, and enough for it, at the stated confidence",
     Conclusion.REFUTED: "a counterexample exists, or the stated probability or slope is excluded",
     Conclusion.VACUOUS: "its assumptions were never met, so nothing was tested",
-    Conclusion.INCONCLUSIVE: "too few trials in scope, or bounds that straddle the claim",
+    Conclusion.INCONCLUSIVE: "too few trials in scope, bounds that straddle it, or no power law",
     Conclusion.UNDECIDED: "numerics cannot tell: within rounding, or a run without certificate",
 }
 
