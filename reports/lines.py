@@ -26,7 +26,7 @@ def verdict_line(verdict: dict[str, Any]) -> str:
             for s in verdict["slopes"]
         )
         counts, bound = f"{verdict['in_scope']}/{verdict['trials']}", f"slopes {'; '.join(slopes)}"
-    elif verdict["verdict"] == "refuted":
+    elif verdict["verdict"] == "refuted" and verdict["violated"]:
         bound = at_most(verdict["upper_bound"])
     else:
         bound = at_least(verdict["lower_bound"])
