@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import errno
-import io
 import os
 import shlex
-import signal
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
-USAGE, UNAVAILABLE, INTERRUPTED, TERMINATED = 2, 4, 130, 143
+from reports.terminal import ProgressBar, Terminated, steady_streams, stoppable
 
-_PATIENCE = 6.0
-"""Seconds within which an interrupted command ends, come what may."""
+USAGE, UNAVAILABLE, INTERRUPTED, TERMINATED = 2, 4, 130, 143
 
 _EPILOG = """
 \b
@@ -108,7 +102,7 @@ def run(
     out = out or _default_folder(theorems)
     results = []
     stdout = sys.stdout
-    with _Bar() as bar, redirect_stdout(sys.stderr):  # what theorems print is no verdict
+    with ProgressBar() as bar, redirect_stdout(sys.stderr):  # what theorems print is no verdict
         for result in run_theorems(chosen, settings, out, bar.update):
             bar.close()
             results.append(result)
@@ -205,38 +199,6 @@ def data(
     return int(found["exit_code"])
 
 
-class _Bar:
-    """One progress bar on stderr, for whichever theorem is being worked on."""
-
-    def __init__(self) -> None:
-        self._bar: Any = None
-        self._name = ""
-
-    def __enter__(self) -> _Bar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Leave the bar as it stands; the next update begins another."""
-        if self._bar is not None:
-            self._bar.close()
-            self._bar, self._name = None, ""
-
-    def update(self, theorem: str, done: int, total: int, what: str) -> None:
-        from tqdm import tqdm
-
-        name = f"{theorem} {'hunt' if what.startswith('hunt') else ''}".strip()
-        if name != self._name:
-            self.close()
-            self._bar = tqdm(total=total, desc=name, unit="block", disable=None, file=sys.stderr)
-            self._name = name
-        self._bar.total = total
-        self._bar.set_postfix_str(what, refresh=False)
-        self._bar.update(done - self._bar.n)
-
-
 def _default_folder(theorems: tuple[str, ...]) -> Path:
     """Return relu-verify-out for everything, a folder of its own in it for named theorems."""
     names = [Path(name).stem if name.endswith(".py") else name for name in theorems]
@@ -250,107 +212,9 @@ def _cores() -> int:
     return len(available(0)) if available else os.cpu_count() or 1
 
 
-class _Stream:
-    """A standard stream that never fails: the exit code is the verdict's, whoever reads."""
-
-    buffer = None  # so that click writes to this object, whatever the encoding
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def write(self, text: str) -> int:
-        try:
-            self._stream.write(text)
-        except OSError as reason:
-            self._give_up(reason)
-        return len(text)
-
-    def flush(self) -> None:
-        try:
-            self._stream.flush()
-        except OSError as reason:
-            self._give_up(reason)
-
-    def _give_up(self, reason: OSError) -> None:
-        """Write the rest nowhere; say so unless the reader has left."""
-        try:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, self._stream.fileno())
-            os.close(nowhere)
-        except (OSError, ValueError):
-            self._stream = io.StringIO()
-        if reason.errno != errno.EPIPE and self is not sys.stderr:
-            click.echo(f"relu-verify: output is lost ({reason.strerror or reason})", err=True)
-
-
-@contextmanager
-def _steady_streams() -> Iterator[None]:
-    """Let nothing that happens to stdout or stderr (closed, full, not Unicode) stop a command."""
-    before = sys.stdout, sys.stderr
-    streams: list[Any] = []
-    for stream in before:
-        if stream is None or stream.closed:
-            nowhere = os.open(os.devnull, os.O_WRONLY)  # takes the lowest free number: 1 or 2
-            os.set_inheritable(nowhere, nowhere <= 2)
-            stream = os.fdopen(nowhere, "w", encoding="utf-8")  # noqa: PLW2901
-        streams.append(_Stream(stream))
-    sys.stdout, sys.stderr = streams
-    try:
-        yield
-    finally:
-        for stream in streams:
-            stream.flush()
-        if None not in before:
-            sys.stdout, sys.stderr = before
-
-
-class _Terminated(KeyboardInterrupt):
-    """SIGTERM."""
-
-
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """Make the first SIGINT or SIGTERM a KeyboardInterrupt, ignore further ones, and end soon."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
-    ours = [number for number, handler in usual.items() if signal.getsignal(number) == handler]
-    stopped: list[int] = []
-    over = threading.Event()
-
-    def end() -> None:
-        over.wait()
-        if stopped:
-            time.sleep(_PATIENCE)
-            os._exit(128 + stopped[0])
-
-    def stop(number: int, _: object) -> None:
-        for known in ours:
-            signal.signal(known, signal.SIG_IGN)
-        stopped.append(number)
-        over.set()
-        raise _Terminated if number == signal.SIGTERM else KeyboardInterrupt
-
-    threading.Thread(target=end, daemon=True).start()
-    for number in ours:
-        signal.signal(number, stop)
-    try:
-        yield
-    finally:
-        over.set()
-        for number in [] if stopped else ours:
-            signal.signal(number, usual[number])
-
-
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code."""
-    with _steady_streams(), _stoppable():
+    with steady_streams(), stoppable():
         _main(arguments)
 
 
@@ -358,7 +222,7 @@ def _main(arguments: list[str] | None) -> NoReturn:
     try:
         code = cli.main(arguments, prog_name="relu-verify", standalone_mode=False)
     except click.exceptions.Abort as reason:
-        terminated = isinstance(reason.__cause__, _Terminated)
+        terminated = isinstance(reason.__cause__, Terminated)
         _fail(
             f"{'terminated' if terminated else 'interrupted'}; what was finished is kept: run the "
             "same command to go on",

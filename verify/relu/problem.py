@@ -8,12 +8,19 @@ from functools import cached_property
 from math import sqrt
 from typing import Any
 
-import numpy as np
-
-from verify.arrays import Array, Backend, array_namespace, as_array, is_numpy, to_numpy
+from verify.arrays import Array, Backend, array_namespace, as_array, to_numpy
 from verify.errors import InputError
 from verify.linear_algebra import solve_on
 from verify.relu.effective_dimensions import EffectiveDimensions
+from verify.relu.inputs import (
+    as_double,
+    batch_of,
+    batched,
+    beside,
+    check_finite,
+    check_symmetric,
+    spread,
+)
 from verify.tolerances import REGULAR_ABOVE, SINGULAR_BELOW
 
 
@@ -140,8 +147,8 @@ class Problem:
         """
         features = as_array("features", features)
         xp = array_namespace(features)
-        features = _batched(_double(features, xp), 2, "features", "(n, d)", xp)
-        _check_finite("features", features, xp)
+        features = batched(as_double(features, xp), 2, "features", "(n, d)", xp)
+        check_finite("features", features, xp)
         if float(xp.max(xp.abs(features))) > _HUGE**0.5:
             raise InputError(
                 f"features reach beyond {_HUGE**0.5:g}, where their Gram matrix overflows: rescale "
@@ -167,8 +174,8 @@ class Problem:
                 features,
                 None,
             )
-        weights = _batched(
-            _like("starting_weights", starting_weights, features, xp),
+        weights = batched(
+            beside("starting_weights", starting_weights, features, xp),
             2,
             "starting_weights",
             "(m, d)",
@@ -179,11 +186,11 @@ class Problem:
                 f"starting_weights has d={weights.shape[-1]}, expected d={features.shape[-1]} "
                 "as in features; pass one row a neuron, shape (m, d)"
             )
-        _check_finite("starting_weights", weights, xp)
+        check_finite("starting_weights", weights, xp)
         batch = max(int(features.shape[0]), int(weights.shape[0]))
-        weights = _spread(weights, batch, "starting_weights", xp)
+        weights = spread(weights, batch, "starting_weights", xp)
         predictions = weights @ xp.matrix_transpose(features)
-        duals, _ = _pseudo_solve(_spread(gram, batch, "features", xp), predictions)
+        duals, _ = _pseudo_solve(spread(gram, batch, "features", xp), predictions)
         perpendicular = weights - duals @ features
         return _checked(
             cls,
@@ -262,17 +269,17 @@ def _checked(
     """Validate, give every array its batch axis and its full size, and build the problem."""
     gram = as_array("gram", gram)
     xp = array_namespace(gram)
-    gram = _batched(_double(gram, xp), 2, "gram", "(n, n)", xp)
-    labels = _batch_of("labels", labels, gram, 1, "(n,)", xp)
-    predictions = _batched(
-        _like("starting_predictions", starting_predictions, gram, xp),
+    gram = batched(as_double(gram, xp), 2, "gram", "(n, n)", xp)
+    labels = batch_of("labels", labels, gram, 1, "(n,)", xp)
+    predictions = batched(
+        beside("starting_predictions", starting_predictions, gram, xp),
         2,
         "starting_predictions",
         "(m, n)",
         xp,
     )
-    signs = _batch_of("signs", signs, gram, 1, "(m,)", xp)
-    step = xp.reshape(_like("step_size", step_size, gram, xp), (-1,))
+    signs = batch_of("signs", signs, gram, 1, "(m,)", xp)
+    step = xp.reshape(beside("step_size", step_size, gram, xp), (-1,))
     n, m = int(gram.shape[-1]), int(predictions.shape[1])
     if gram.shape[-2] != n or n == 0:
         raise InputError(f"gram has shape {tuple(gram.shape)}, expected (B, n, n) with n >= 1")
@@ -291,8 +298,8 @@ def _checked(
     perpendicular = (
         xp.zeros((1, m, m), dtype=gram.dtype, device=gram.device)
         if perpendicular_gram is None
-        else _batched(
-            _like("perpendicular_gram", perpendicular_gram, gram, xp),
+        else batched(
+            beside("perpendicular_gram", perpendicular_gram, gram, xp),
             2,
             "perpendicular_gram",
             "(m, m)",
@@ -314,48 +321,30 @@ def _checked(
     }
     batch = max(int(array.shape[0]) for array in named.values())
     for name, array in named.items():
-        _check_finite(name, array, xp)
+        check_finite(name, array, xp)
     if not bool(xp.all(step > 0)):
         raise InputError(f"step_size={step_size} is not positive; try 0.5 / mean(diag(gram))")
     if not bool(xp.all(xp.abs(signs) == 1)):
         raise InputError("signs has a value other than -1 and +1, the fixed output signs")
     if slope_at_zero not in (0, 1):
         raise InputError(f"slope_at_zero={slope_at_zero!r}, expected 0 or 1")
-    _check_symmetric(gram, xp)
+    check_symmetric(gram, xp)
     named["gram"] = (gram + xp.matrix_transpose(gram)) / 2
-    full = {name: _spread(array, batch, name, xp) for name, array in named.items()}
+    full = {name: spread(array, batch, name, xp) for name, array in named.items()}
     problem = cls(
         **full,
         slope_at_zero=slope_at_zero,
         law=law,
-        features=None if features is None else _spread(features, batch, "features", xp),
+        features=None if features is None else spread(features, batch, "features", xp),
         starting_weights=None
         if starting_weights is None
-        else _spread(starting_weights, batch, "starting_weights", xp),
+        else spread(starting_weights, batch, "starting_weights", xp),
     )
     _check_magnitude(problem, xp)
     _check_semidefinite(problem, xp)
     if starting_weights is None:
         _check_attainable(problem, xp)
     return problem
-
-
-def _double(array: Array, xp: Any) -> Array:
-    """Return `array` in double precision, which every tolerance and certificate is made for."""
-    return array if array.dtype == xp.float64 else xp.astype(array, xp.float64)
-
-
-def _check_finite(name: str, array: Array, xp: Any) -> None:
-    if not bool(xp.all(xp.isfinite(array))):
-        raise InputError(f"{name} has values that are NaN or infinite; remove or impute them")
-
-
-def _like(name: str, values: Any, gram: Array, xp: Any) -> Array:
-    """Return `values` with the type and on the device of `gram`."""
-    found = as_array(name, values)
-    if is_numpy(found):
-        return xp.asarray(np.asarray(found, dtype=np.float64), dtype=gram.dtype, device=gram.device)
-    return xp.asarray(found, dtype=gram.dtype, device=gram.device)
 
 
 def _check_magnitude(problem: Problem, xp: Any) -> None:
@@ -377,40 +366,6 @@ def _check_magnitude(problem: Problem, xp: Any) -> None:
 
 
 _HUGE = 1e100
-
-
-def _batch_of(name: str, values: Any, gram: Array, core: int, expected: str, xp: Any) -> Array:
-    """Return `values` as an array beside `gram` with a batch axis in front of `core` axes."""
-    return _batched(_like(name, values, gram, xp), core, name, expected, xp)
-
-
-def _batched(array: Array, core: int, name: str, expected: str, xp: Any) -> Array:
-    """Give `array` a batch axis in front of its `core` axes."""
-    if array.ndim == core:
-        return xp.expand_dims(array, axis=0)
-    if array.ndim != core + 1:
-        raise InputError(
-            f"{name} has shape {tuple(array.shape)}, expected {expected} or a batch of such"
-        )
-    return array
-
-
-def _spread(array: Array, batch: int, name: str, xp: Any) -> Array:
-    """Repeat a batch of one up to `batch` problems."""
-    if array.shape[0] == batch:
-        return array
-    if array.shape[0] != 1:
-        raise InputError(
-            f"{name} has a batch of {array.shape[0]}, expected 1 or {batch} as the other arrays"
-        )
-    return xp.broadcast_to(array, (batch, *array.shape[1:]))
-
-
-def _check_symmetric(gram: Array, xp: Any) -> None:
-    scale = xp.max(xp.abs(gram), axis=(-2, -1))
-    skew = xp.max(xp.abs(gram - xp.matrix_transpose(gram)), axis=(-2, -1))
-    if bool(xp.any(skew > 1e-12 * scale)):
-        raise InputError("gram is not symmetric; pass X @ X.T, or (G + G.T) / 2")
 
 
 def _check_semidefinite(problem: Problem, xp: Any) -> None:

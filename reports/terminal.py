@@ -1,0 +1,149 @@
+"""The terminal: streams that never fail, signals that end a command, and a progress bar."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+_PATIENCE = 6.0
+"""Seconds within which an interrupted command ends, come what may."""
+
+
+class ProgressBar:
+    """One progress bar on stderr, for whichever theorem is being worked on."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._name = ""
+
+    def __enter__(self) -> ProgressBar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the bar as it stands; the next update begins another."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar, self._name = None, ""
+
+    def update(self, theorem: str, done: int, total: int, what: str) -> None:
+        from tqdm import tqdm
+
+        name = f"{theorem} {'hunt' if what.startswith('hunt') else ''}".strip()
+        if name != self._name:
+            self.close()
+            self._bar = tqdm(total=total, desc=name, unit="block", disable=None, file=sys.stderr)
+            self._name = name
+        self._bar.total = total
+        self._bar.set_postfix_str(what, refresh=False)
+        self._bar.update(done - self._bar.n)
+
+
+class SteadyStream:
+    """A standard stream that never fails: the exit code is the verdict's, whoever reads."""
+
+    buffer = None  # so that click writes to this object, whatever the encoding
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        try:
+            self._stream.write(text)
+        except OSError as reason:
+            self._give_up(reason)
+        return len(text)
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except OSError as reason:
+            self._give_up(reason)
+
+    def _give_up(self, reason: OSError) -> None:
+        """Write the rest nowhere; say so unless the reader has left."""
+        try:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._stream.fileno())
+            os.close(nowhere)
+        except (OSError, ValueError):
+            self._stream = io.StringIO()
+        if reason.errno != errno.EPIPE and self is not sys.stderr:
+            click.echo(f"relu-verify: output is lost ({reason.strerror or reason})", err=True)
+
+
+@contextmanager
+def steady_streams() -> Iterator[None]:
+    """Let nothing that happens to stdout or stderr (closed, full, not Unicode) stop a command."""
+    before = sys.stdout, sys.stderr
+    streams: list[Any] = []
+    for stream in before:
+        if stream is None or stream.closed:
+            nowhere = os.open(os.devnull, os.O_WRONLY)  # takes the lowest free number: 1 or 2
+            os.set_inheritable(nowhere, nowhere <= 2)
+            stream = os.fdopen(nowhere, "w", encoding="utf-8")  # noqa: PLW2901
+        streams.append(SteadyStream(stream))
+    sys.stdout, sys.stderr = streams
+    try:
+        yield
+    finally:
+        for stream in streams:
+            stream.flush()
+        if None not in before:
+            sys.stdout, sys.stderr = before
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM."""
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Make the first SIGINT or SIGTERM a KeyboardInterrupt, ignore further ones, and end soon."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    ours = [number for number, handler in usual.items() if signal.getsignal(number) == handler]
+    stopped: list[int] = []
+    over = threading.Event()
+
+    def end() -> None:
+        over.wait()
+        if stopped:
+            time.sleep(_PATIENCE)
+            os._exit(128 + stopped[0])
+
+    def stop(number: int, _: object) -> None:
+        for known in ours:
+            signal.signal(known, signal.SIG_IGN)
+        stopped.append(number)
+        over.set()
+        raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+
+    threading.Thread(target=end, daemon=True).start()
+    for number in ours:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        over.set()
+        for number in [] if stopped else ours:
+            signal.signal(number, usual[number])
