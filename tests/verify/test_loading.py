@@ -143,9 +143,11 @@ def test_a_file_of_another_kind_is_refused(tmp_path):
 def test_a_file_that_fails_says_where(tmp_path, text, message):
     path = tmp_path / "bad.py"
     path.write_text(text)
+    before = {name for name in sys.modules if name.startswith("_theorem_file_")}
     with pytest.raises(TheoremError, match=message):
         load_file(path)
-    assert not [name for name in sys.modules if name.startswith("_theorem_file_") and "bad" in name]
+    after = {name for name in sys.modules if name.startswith("_theorem_file_")}
+    assert after == before, "a file that failed leaves no module behind"
 
 
 def test_a_file_of_two_theorems_is_ambiguous(tmp_path):
