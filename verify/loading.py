@@ -41,7 +41,12 @@ def load_file(path: str | Path) -> Theorem:
         source = _digest(_with_siblings(file))
         theorem = _loaded.get(file)
         if theorem is None or theorem.source != source:
-            theorem = replace(_only_theorem(_run(file), str(path)), source=source)
+            module = _run(file)
+            try:
+                theorem = replace(_only_theorem(module, str(path)), source=source)
+            except TheoremError:
+                del sys.modules[module.__name__]
+                raise
             _loaded[file] = theorem
     return replace(theorem, origin=f"file:{file}\n{Path(path).as_posix()}")
 
