@@ -12,14 +12,9 @@ from hypothesis import given, note, target
 from hypothesis import strategies as st
 
 from properties.catalogue import MODULES, find_theorem
-from properties.search import OUT_OF_SCOPE, VIOLATED, hunted_claims, hunted_kinds, look_at
+from properties.search import OUT_OF_SCOPE, VIOLATED, hunted_cases, look_at
 
-CASES = [
-    pytest.param(theorem, claim, kind, strategy, id=f"{theorem.address_of(claim.id)}-{kind}")
-    for theorem in map(find_theorem, MODULES)
-    for claim in hunted_claims(theorem)
-    for kind, strategy in hunted_kinds(theorem)
-]
+CASES = [pytest.param(*case, id=name) for name, case in hunted_cases(map(find_theorem, MODULES))]
 
 
 @pytest.mark.parametrize(("theorem", "claim", "kind", "strategy"), CASES)

@@ -12,9 +12,8 @@ from typing import NoReturn
 
 import click
 
+from reports.exit_codes import INTERRUPTED, TERMINATED, UNAVAILABLE, USAGE
 from reports.terminal import ProgressBar, Terminated, steady_streams, stoppable
-
-USAGE, UNAVAILABLE, INTERRUPTED, TERMINATED = 2, 4, 130, 143
 
 _EPILOG = """
 \b

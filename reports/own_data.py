@@ -8,7 +8,7 @@ import numpy as np
 
 from properties.catalogue import MODULES, find_theorem
 from properties.lai2026.setting import STABLE_STEP
-from reports.summary import ALL_AS_EXPECTED, REFUTED, UNSETTLED, USAGE
+from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, UNSETTLED, USAGE
 from verify.arrays import to_numpy
 from verify.counterexample import jsonable
 from verify.datasets import pair, read_labels, read_matrix

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, UNSETTLED
+from reports.html import SCHEMA_VERSION
 from reports.rasters import rasters
 from reports.running import Result, Settings, error_share
 from verify import __version__
@@ -18,11 +20,6 @@ from verify.claims import Status
 from verify.counterexample import jsonable, write_text
 from verify.theorem import Theorem
 from verify.verdict import Conclusion, Verdict
-
-SCHEMA_VERSION = 1
-
-ALL_AS_EXPECTED, REFUTED, USAGE, UNSETTLED, UNAVAILABLE = 0, 1, 2, 3, 4
-"""Exit codes of the command line."""
 
 
 def summarise(

@@ -15,7 +15,7 @@ from properties.lai2026.setting import (
     pattern_is_the_positives_from_step_one,
 )
 from verify.arrays import to_numpy
-from verify.claims import Control, Probable, Status, Universal
+from verify.claims import Control, Inequality, Probable, Status, Universal
 from verify.linear_algebra import solve_positive_definite
 from verify.margin import Margin
 from verify.relu.certificate import interaction, rounding
@@ -177,6 +177,12 @@ def frozen_with_harmonic_spectrum(trial: Trial) -> Margin:
     return pattern_is_the_positives_from_step_one(trial)
 
 
+def _once_frozen(inequality: Inequality, status: Status) -> Universal:
+    """Return a claim in the scope of the theorem whose proof uses that the pattern freezes."""
+    rests_on = (pattern_freezes_after_step_one.__name__,)
+    return Universal(inequality, given=GIVEN, status=status, rests_on=rests_on)
+
+
 theorem = Theorem(
     id="lai2026.theorem1",
     title="One ReLU neuron: the activation pattern freezes after step one",
@@ -213,36 +219,11 @@ theorem = Theorem(
             at=HIGH,
             status=Status.HEURISTIC,
         ),
-        Universal(
-            positives_interpolated,
-            given=GIVEN,
-            status=Status.SUMMARY,
-            rests_on=("pattern_freezes_after_step_one",),
-        ),
-        Universal(
-            negatives_predicted_zero,
-            given=GIVEN,
-            status=Status.SUMMARY,
-            rests_on=("pattern_freezes_after_step_one",),
-        ),
-        Universal(
-            inactive_duals_frozen,
-            given=GIVEN,
-            status=Status.SUMMARY,
-            rests_on=("pattern_freezes_after_step_one",),
-        ),
-        Universal(
-            limit_is_nearest_interpolant,
-            given=GIVEN,
-            status=Status.DERIVED,
-            rests_on=("pattern_freezes_after_step_one",),
-        ),
-        Universal(
-            converges_linearly,
-            given=GIVEN,
-            status=Status.DERIVED,
-            rests_on=("pattern_freezes_after_step_one",),
-        ),
+        _once_frozen(positives_interpolated, Status.SUMMARY),
+        _once_frozen(negatives_predicted_zero, Status.SUMMARY),
+        _once_frozen(inactive_duals_frozen, Status.SUMMARY),
+        _once_frozen(limit_is_nearest_interpolant, Status.DERIVED),
+        _once_frozen(converges_linearly, Status.DERIVED),
     ),
     controls=(
         Control(

@@ -1,0 +1,13 @@
+"""How a command ends: the first of these that applies. `relu-verify --help` says the same."""
+
+ALL_AS_EXPECTED = 0
+REFUTED = 1
+"""Refuted against expectation, or a control not refuted."""
+USAGE = 2
+"""Usage or bad input."""
+UNSETTLED = 3
+"""Something inconclusive, undecided or vacuous."""
+UNAVAILABLE = 4
+"""A backend or data not available."""
+INTERRUPTED = 130
+TERMINATED = 143
