@@ -23,7 +23,7 @@ from verify.engine.conclude import conclude
 from verify.engine.evaluate import Record, evaluate_block
 from verify.engine.executors import ProcessPool, map_unordered
 from verify.engine.plan import Cell, plan, profile_named, replace_cells, selected, trials_of, whole
-from verify.engine.store import Store
+from verify.engine.store import RecordsMissing, Store
 from verify.errors import InputError, TheoremError
 from verify.loading import load_origin, source_digest
 from verify.space import Point
@@ -67,6 +67,7 @@ def check(
     store: Store | None = None,
     backend: str = "numpy",
     progress: Progress | None = None,
+    compute: bool = True,
 ) -> Verdicts:
     """Sample every claim and control of `theorem` and return a verdict on each.
 
@@ -75,7 +76,8 @@ def check(
     universal and with-probability claims.   trials: a cell, in place of the profile's.
     confidence: that nothing stated here is wrong, over all claims and controls together.
     executor: None runs here; else see `verify.engine.executors`.   store: where blocks are kept
-    and found again, so that an interrupted check goes on.
+    and found again, so that an interrupted check goes on.   compute: False takes every block from
+    the store, unexamined, and raises RecordsMissing where that does not hold them all.
 
     The verdicts follow from the theorem, the profile (or cells and trials), the confidence and
     the root seed alone; to notice where they do not, one block of each claim is computed twice,
@@ -93,7 +95,12 @@ def check(
     budget = ErrorBudget(1.0 - confidence, theorem.registered)
     chosen, wanted = profile_named(profile), selected(theorem, claims)
     planned = plan(theorem, wanted, chosen, budget, trials)
-    records = _gather(theorem, planned, root_seed, executor, store, open_backend(backend), progress)
+    opened = open_backend(backend)
+    records = (
+        _gather(theorem, planned, root_seed, executor, store, opened, progress)
+        if compute
+        else _recalled(theorem, planned, root_seed, store, opened)
+    )
     counted = (trials_of(theorem, claim, chosen, budget, trials) for claim in wanted)
     verdicts = tuple(
         conclude(theorem, claim, planned, records, budget, count)
@@ -188,6 +195,35 @@ def _gather(
     }
 
 
+def _recalled(
+    theorem: Theorem, planned: Sequence[Cell], root_seed: int, store: Store | None, backend: Backend
+) -> dict[Cell, Record]:
+    """Return each cell's record from the store alone. Raises RecordsMissing."""
+    if store is None:
+        raise InputError("compute=False takes records from a store, but store=None; give it one")
+    hashes = {
+        cell: _hash(decisive)
+        for cell, decisive in _configurations(theorem, planned, root_seed, backend).items()
+    }
+    known = {
+        cell: [store.read(hashes[cell], block) for block in range(_blocks(theorem, cell))]
+        for cell in planned
+    }
+    total = sum(map(len, known.values()))
+    missing = sum(record is None for records in known.values() for record in records)
+    if missing:
+        raise RecordsMissing(
+            f"{store.path} holds {total - missing} of the {total} blocks of theorem "
+            f"{theorem.address!r}; check it with compute=True to add the others",
+            missing,
+            total,
+        )
+    return {
+        cell: Record.joined([record for record in records if record is not None])
+        for cell, records in known.items()
+    }
+
+
 def _blocks(theorem: Theorem, cell: Cell) -> int:
     return math.ceil(cell.trials / theorem.block)
 
@@ -239,7 +275,23 @@ def _backend(name: str) -> Backend:
 def _register(
     theorem: Theorem, planned: Sequence[Cell], root_seed: int, backend: Backend, store: Store
 ) -> dict[Cell, str]:
-    """Return the configuration hash of each cell: of everything that decides its records."""
+    """Return the configuration hash of each cell, and let the store know what it stands for."""
+    hashes = {}
+    for cell, decisive in _configurations(theorem, planned, root_seed, backend).items():
+        hashes[cell] = _hash(decisive)
+        store.register(hashes[cell], {**decisive, "point": str(cell.point)})
+    return hashes
+
+
+def _hash(decisive: dict[str, Any]) -> str:
+    text = json.dumps(decisive, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _configurations(
+    theorem: Theorem, planned: Sequence[Cell], root_seed: int, backend: Backend
+) -> dict[Cell, dict[str, Any]]:
+    """Return, for each cell, everything that decides its records."""
     common: dict[str, Any] = {
         "theorem": theorem.id,
         "root_seed": root_seed,
@@ -250,15 +302,12 @@ def _register(
         "version": verify.__version__,
         "source": source_digest(theorem),
     }
-    hashes = {}
-    for cell in planned:
-        decisive = {
+    return {
+        cell: {
             **common,
             "canonical_point": cell.point.canonical,
             "control": cell.control,
             "claims": cell.claims,
         }
-        text = json.dumps(decisive, sort_keys=True)
-        hashes[cell] = hashlib.sha256(text.encode()).hexdigest()[:32]
-        store.register(hashes[cell], {**decisive, "point": str(cell.point)})
-    return hashes
+        for cell in planned
+    }

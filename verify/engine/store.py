@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -32,6 +33,33 @@ CREATE TABLE IF NOT EXISTS blocks (
 CREATE TABLE IF NOT EXISTS searches (hash TEXT PRIMARY KEY, content TEXT NOT NULL);
 COMMIT;
 """
+
+_RUNS = """
+CREATE TABLE IF NOT EXISTS runs (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, asked TEXT NOT NULL, outcome TEXT
+)
+"""
+"""Not in the schema above: a store of the same version may be older than this table."""
+
+
+class RecordsMissing(StoreError):
+    """A check was to be told from a store that does not hold all of its blocks.
+
+    missing, total: blocks.
+    """
+
+    def __init__(self, message: str, missing: int, total: int) -> None:
+        super().__init__(message)
+        self.missing, self.total = missing, total
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run that a store remembers: what was asked, and what came of it (None: not finished)."""
+
+    number: int
+    asked: dict[str, Any]
+    outcome: dict[str, Any] | None
 
 
 class Store:
@@ -122,6 +150,57 @@ class Store:
                 "run again"
             ) from reason
 
+    def begin(self, asked: dict[str, Any]) -> int:
+        """Remember that a run begins, and what it was asked (JSON-able); return its number."""
+        with self._writing():
+            self._connection.execute(_RUNS)
+            row = self._connection.execute(
+                "INSERT INTO runs (asked) VALUES (?)", (json.dumps(asked),)
+            )
+        return int(row.lastrowid or 0)
+
+    def finish(self, number: int, outcome: dict[str, Any]) -> None:
+        """Remember what came of a run that has begun (JSON-able)."""
+        with self._writing():
+            self._connection.execute(
+                "UPDATE runs SET outcome=? WHERE number=?", (json.dumps(outcome), number)
+            )
+
+    def runs(self) -> tuple[StoredRun, ...]:
+        """Return the runs that were begun here, oldest first.
+
+        Raises StoreError for an entry that cannot be read.
+        """
+        try:
+            rows = self._connection.execute(
+                "SELECT number, asked, outcome FROM runs ORDER BY number"
+            ).fetchall()
+        except sqlite3.Error as reason:
+            if "no such table" in str(reason):
+                return ()
+            raise self._unusable(reason) from reason
+        return tuple(self._run(*row) for row in rows)
+
+    def _run(self, number: int, asked: str, outcome: str | None) -> StoredRun:
+        try:
+            done = None if outcome is None else dict(json.loads(outcome))
+            return StoredRun(number, dict(json.loads(asked)), done)
+        except (ValueError, TypeError, RecursionError) as reason:
+            raise StoreError(
+                f"{self.path}: run {number} cannot be read ({reason}); move the file away and run "
+                "again"
+            ) from reason
+
+    def known(self, theorem: str, root_seed: int) -> tuple[dict[str, Any], ...]:
+        """Return what the configurations of a theorem (its id) at a root seed stand for."""
+        try:
+            rows = self._connection.execute("SELECT description FROM configurations").fetchall()
+            found = [dict(json.loads(description)) for (description,) in rows]
+        except (sqlite3.Error, ValueError, TypeError) as reason:
+            raise self._unusable(reason) from reason
+        wanted = (theorem, root_seed)
+        return tuple(d for d in found if (d.get("theorem"), d.get("root_seed")) == wanted)
+
     def read(self, hash_: str, block: int) -> Record | None:
         """Return the record of a block, or None if it has not been computed."""
         try:
@@ -182,7 +261,7 @@ class Store:
         Columns: configuration (its hash), theorem, point, control, root_seed, block, trial,
         series, value. Raises StoreError for a record that cannot be read.
         """
-        writer = csv.writer(stream)
+        writer = csv.writer(stream, lineterminator="\n")
         columns = ("theorem", "point", "control", "root_seed")
         writer.writerow(["configuration", *columns, "block", "trial", "series", "value"])
         count = 0

@@ -25,8 +25,8 @@ from verify.claims import Control, Universal
 from verify.engine.check import check
 from verify.engine.evaluate import Record
 from verify.engine.executors import ProcessPool
-from verify.engine.store import SCHEMA_VERSION, Store
-from verify.errors import StoreError
+from verify.engine.store import SCHEMA_VERSION, RecordsMissing, Store
+from verify.errors import InputError, StoreError
 from verify.loading import load_file
 from verify.space import Point
 
@@ -361,3 +361,90 @@ def test_one_stored_block_of_each_claim_and_control_is_computed_again(tmp_path, 
     calls.clear()
     assert computed(theorem, path) == 0
     assert sorted(calls) == [1, 2, 4]
+
+
+# Records alone
+
+
+def test_a_check_is_told_from_its_records_and_nothing_is_drawn(tmp_path, path):
+    drawn = []
+
+    def noted(point, generator, trials):
+        drawn.append(point)
+        return generator.random(trials)
+
+    theorem = theorem_of(Universal(at_least_zero), draw=noted, source="mine")
+    with Store(path) as store:
+        checked = check(theorem, trials=25, store=store)
+        drawn.clear()
+        assert same_claims(check(theorem, trials=25, store=store, compute=False), checked)
+        assert same_claims(
+            check(theorem, trials=15, store=store, compute=False), check(theorem, trials=15)
+        )
+    assert len(drawn) == 3, "those of the check without a store: two blocks, one of them twice"
+
+
+def test_records_that_are_missing_are_counted_and_nothing_is_written(tmp_path, path):
+    theorem = load_file(write_theorem(tmp_path))
+    computed(theorem, path, trials=20)
+    before = path.read_bytes()
+    with Store(path) as store:
+        for options, counts in (({"trials": 35}, (4, 8)), ({"trials": 20, "root_seed": 1}, (4, 4))):
+            with pytest.raises(RecordsMissing, match=r"holds \d of the .*compute=True") as raised:
+                check(theorem, store=store, compute=False, **options)
+            assert (raised.value.missing, raised.value.total) == counts
+    assert path.read_bytes() == before
+
+
+def test_records_alone_need_a_store():
+    with pytest.raises(InputError, match="store=None; give it one"):
+        check(theorem_of(Universal(at_least_zero)), compute=False)
+
+
+# Runs
+
+
+def test_a_store_remembers_what_runs_were_asked_and_what_came_of_them(path, store):
+    assert store.runs() == ()
+    assert store.begin({"seed": 0, "name": "\udcff"}) == 1
+    assert store.begin({"seed": 1}) == 2
+    store.finish(2, {"exit_code": 3})
+    store.close()
+    with Store(path) as again:
+        first, second = again.runs()
+        assert (first.number, first.asked, first.outcome) == (
+            1,
+            {"seed": 0, "name": "\udcff"},
+            None,
+        )
+        assert (second.asked, second.outcome) == ({"seed": 1}, {"exit_code": 3})
+        assert again.begin({}) == 3
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["asked = '['", "asked = '3'", "outcome = 'x'", "asked = printf('%.200000c', '[')"],
+)
+def test_a_damaged_run_is_an_error_to_read(path, store, damage):
+    store.begin({"seed": 0})
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"UPDATE runs SET {damage}")
+    connection.close()
+    with pytest.raises(StoreError, match="run 1 cannot be read"):
+        store.runs()
+
+
+def test_runs_of_a_closed_store_are_an_error(store):
+    store.close()
+    with pytest.raises(StoreError, match="cannot be used"):
+        store.runs()
+
+
+def test_what_is_known_of_a_theorem_are_its_configurations_at_a_seed(tmp_path, path):
+    theorem = load_file(write_theorem(tmp_path))
+    computed(theorem, path)
+    computed(theorem, path, root_seed=1)
+    with Store(path) as store:
+        known = store.known("filed", 1)
+        assert [d["canonical_point"] for d in known] == ['{"n": 1.0}', '{"n": 2.0}']
+        assert store.known("filed", 2) == store.known("another", 1) == ()
