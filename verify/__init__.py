@@ -35,6 +35,7 @@ _HOMES = {
     "verify.explicit": ("Explicit", "Field"),
     "verify.loading": ("load_file", "load_module"),
     "verify.margin": ("Margin",),
+    "verify.measures": ("Chain", "Frequency", "Quantiles"),
     "verify.space": ("Axis", "Point", "geometric"),
     "verify.theorem": ("Theorem", "Trial"),
     "verify.verdict": ("Conclusion", "Verdict", "Verdicts"),
@@ -66,6 +67,9 @@ if TYPE_CHECKING:
     from verify.loading import load_file as load_file
     from verify.loading import load_module as load_module
     from verify.margin import Margin as Margin
+    from verify.measures import Chain as Chain
+    from verify.measures import Frequency as Frequency
+    from verify.measures import Quantiles as Quantiles
     from verify.space import Axis as Axis
     from verify.space import Point as Point
     from verify.space import geometric as geometric

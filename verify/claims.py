@@ -53,6 +53,11 @@ def statement_of(function: Callable[..., Any]) -> str:
     return " ".join((function.__doc__ or "").split())
 
 
+def label_of(function: Quantity) -> str:
+    """Return what an axis label says of a quantity: its docstring, or else its name."""
+    return statement_of(function).rstrip(".") or getattr(function, "__name__", repr(function))
+
+
 def name_of(function: Any, name: str = "") -> str:
     """Return `name`, or else the function's. Raises TheoremError if neither is an identifier."""
     found = str(name or getattr(function, "__name__", ""))
@@ -165,8 +170,8 @@ class Sweep:
 
     @property
     def abscissa(self) -> str:
-        """What `against` is, for axis labels: the first sentence of its docstring, or its name."""
-        return statement_of(self.against).rstrip(".") or self.against.__name__
+        """What `against` is, for axis labels."""
+        return label_of(self.against)
 
     def __post_init__(self) -> None:
         if len(set(self.points)) < max(3, len(self.points)):

@@ -17,6 +17,7 @@ from verify.blame import blaming
 from verify.claims import Assumption, Claim, Control, Rate, Status, name_of, require_each
 from verify.errors import TheoremError, UnknownName
 from verify.explicit import Explicit
+from verify.measures import Chain, Measure
 from verify.space import Axis, Coordinate, Point
 
 
@@ -117,6 +118,7 @@ class Theorem:
     draw(point, generator, trials): an i.i.d. batch of problems from a numpy Generator.
     simulate(problem): what happens; computed once a block and shared by all claims.
     references: comparators (problem, run) -> anything, computed on demand.
+    measures, chain: what is reported besides the verdicts.
     cells: the points where claims are sampled unless they name their own.
     place(problem, backend): the same problem on another array backend, if there is one.
     symbols: what the statements' symbols mean.   defaults: coordinates that a point may leave out.
@@ -138,6 +140,8 @@ class Theorem:
     cells: tuple[Point, ...] = ()
     axes: tuple[Axis, ...] = ()
     controls: tuple[Control, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    chain: Chain | None = None
     references: Mapping[str, Callable[[Any, Any], Any]] = field(default_factory=_no_references)
     explicit: Explicit | None = None
     place: Callable[[Any, Backend], Any] | None = None
@@ -152,55 +156,88 @@ class Theorem:
 
     def __post_init__(self) -> None:
         self._require_kinds()
-        names = [claim.id for claim in self.all_claims]
-        for what, ids in (
-            ("claim ids", names),
-            ("axes", [axis.name for axis in self.axes]),
-            ("assumption ids, of different functions,", self._assumption_ids()),
-        ):
-            if twice := sorted({name for name in ids if ids.count(name) > 1}):
-                raise TheoremError(f"theorem {self.id!r}: the {what} {twice} occur twice")
+        self._require_distinct()
         if not self.claims:
             raise TheoremError(f"theorem {self.id!r} claims nothing; give it claims=(…, …)")
         if self.block < 1:
             raise TheoremError(f"theorem {self.id!r}: block={self.block}, expected at least 1")
-        statements: tuple[Claim | Assumption, ...] = (*self.all_claims, *self.assumptions)
-        for stated in statements:
+        for stated in (*self.stated, *self.assumptions):
             if not stated.statement:
                 raise TheoremError(
                     f"theorem {self.id!r}: {stated.id!r} has no docstring; its first sentence is "
                     "the statement that reports print"
                 )
+        for entry in self.stated:
+            self._require_scope(entry)
         for claim in self.all_claims:
-            for assumption in claim.given:
-                if assumption.inequality == claim.inequality:
-                    raise TheoremError(
-                        f"theorem {self.id!r}: claim {claim.id!r} is given {assumption.id!r}: it "
-                        "assumes what it claims, the same function; leave that out of given=(…)"
-                    )
-            if not points_of(self, claim):
-                raise TheoremError(
-                    f"theorem {self.id!r}: claim {claim.id!r} is sampled nowhere; give the theorem "
-                    "cells=(Point(…), …) or the claim at=(Point(…), …)"
-                )
-            if unknown := sorted(set(claim.rests_on) - set(names)):
+            if unknown := sorted(set(claim.rests_on) - {other.id for other in self.all_claims}):
                 raise TheoremError(
                     f"theorem {self.id!r}: claim {claim.id!r} rests on {unknown}, which are none "
-                    f"of its claims {', '.join(names)}"
+                    f"of its claims {', '.join(other.id for other in self.all_claims)}"
+                )
+        for measure in self.measures:
+            self._require_lines(measure)
+        if self.chain is not None:
+            self._require_sampled("the chain", self.chain)
+
+    def _require_distinct(self) -> None:
+        """Raise TheoremError where two things have one name."""
+        ids = [entry.id for entry in self.stated]
+        for what, names in (
+            ("claim ids", [claim.id for claim in self.all_claims]),
+            ("ids of claims and measures", ids if self.chain is None else [*ids, self.chain.id]),
+            ("axes", [axis.name for axis in self.axes]),
+            ("assumption ids, of different functions,", self._assumption_ids()),
+        ):
+            if twice := sorted({name for name in names if names.count(name) > 1}):
+                raise TheoremError(f"theorem {self.id!r}: the {what} {twice} occur twice")
+
+    def _require_scope(self, entry: Claim | Measure) -> None:
+        """Raise TheoremError for what is sampled nowhere, or assumes just what it says."""
+        what = f"{_word(entry)} {entry.id!r}"
+        function = entry.inequality if isinstance(entry, Claim) else entry.function
+        for assumption in entry.given:
+            if assumption.inequality == function:
+                raise TheoremError(
+                    f"theorem {self.id!r}: {what} is given {assumption.id!r}: it assumes what it "
+                    f"{_word(entry)}s, the same function; leave that out of given=(…)"
+                )
+        self._require_sampled(what, entry)
+
+    def _require_sampled(self, what: str, entry: Claim | Measure | Chain) -> None:
+        if not points_of(self, entry):
+            raise TheoremError(
+                f"theorem {self.id!r}: {what} is sampled nowhere; give it at=(Point(…), …), or "
+                "the theorem cells=(Point(…), …)"
+            )
+
+    def _require_lines(self, measure: Measure) -> None:
+        """Raise TheoremError unless every point has the coordinate that tells lines apart."""
+        for point in points_of(self, measure):
+            if measure.by and measure.by not in point:
+                raise TheoremError(
+                    f"theorem {self.id!r}: measure {measure.id!r}: by={measure.by!r} is no "
+                    f"coordinate of {point!r}; try one of {', '.join(point)}"
                 )
 
     def _require_kinds(self) -> None:
         """Raise TheoremError where a tuple holds something else (or its comma was forgotten)."""
         require_each(f"theorem {self.id!r}: claims", self.claims, Claim)
         require_each(f"theorem {self.id!r}: controls", self.controls, Control)
+        require_each(f"theorem {self.id!r}: measures", self.measures, Measure)
+        if self.chain is not None and not isinstance(self.chain, Chain):
+            raise TheoremError(
+                f"theorem {self.id!r}: chain={self.chain!r}, expected Chain(links=(first, …))"
+            )
         require_each(f"theorem {self.id!r}: cells", self.cells, Point)
         require_each(f"theorem {self.id!r}: axes", self.axes, Axis)
-        for claim in self.all_claims:
-            require_each(f"claim {claim.id!r}: at", claim.at, Point)
-            require_each(f"claim {claim.id!r}: given", claim.given, Assumption)
-        entries: tuple[Claim | Assumption, ...] = (*self.all_claims, *self.assumptions)
+        for entry in self.stated:
+            require_each(f"{_word(entry)} {entry.id!r}: at", entry.at, Point)
+            require_each(f"{_word(entry)} {entry.id!r}: given", entry.given, Assumption)
         marks: list[tuple[str, Any]] = [
-            (f": {entry.id!r}", entry.status) for entry in entries if entry.status is not None
+            (f": {entry.id!r}", entry.status)
+            for entry in (*self.stated, *self.assumptions)
+            if entry.status is not None
         ]
         for whose, status in [("", self.status), *marks]:
             if not isinstance(status, Status):
@@ -214,8 +251,8 @@ class Theorem:
         functions = dict.fromkeys(assumption.inequality for assumption in self.assumptions)
         return [name_of(function) for function in functions]
 
-    def status_of(self, entry: Claim | Assumption) -> Status:
-        """Return the mark of a claim or assumption: its own, or else the theorem's."""
+    def status_of(self, entry: Claim | Measure | Assumption) -> Status:
+        """Return the mark of a claim, measure or assumption: its own, or else the theorem's."""
         return entry.status or self.status
 
     @property
@@ -224,15 +261,15 @@ class Theorem:
         kind, _, place = (self.origin or "").partition(":")
         return place.partition("\n")[2] if kind == "file" else self.id
 
-    def address_of(self, claim: str) -> str:
-        """What commands know a claim by: `theorem.claim`, or `path/to/file.py::claim`."""
+    def address_of(self, name: str) -> str:
+        """What commands know a claim or measure by: `theorem.name`, or `path/to/file.py::name`."""
         separator = "." if self.address == self.id else "::"
-        return f"{self.address}{separator}{claim}"
+        return f"{self.address}{separator}{name}"
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """Every assumption that some claim or control names, in order of first mention."""
-        return tuple(dict.fromkeys(a for claim in self.all_claims for a in claim.given))
+        """Every assumption that a claim, control or measure names, in order of first mention."""
+        return tuple(dict.fromkeys(a for entry in self.stated for a in entry.given))
 
     @property
     def all_claims(self) -> tuple[Claim, ...]:
@@ -240,9 +277,14 @@ class Theorem:
         return (*self.claims, *(control.claim for control in self.controls))
 
     @property
+    def stated(self) -> tuple[Claim | Measure, ...]:
+        """Whatever bounds are printed of: the claims, those of the controls, the measures."""
+        return (*self.all_claims, *self.measures)
+
+    @property
     def registered(self) -> int:
-        """Number of claims and controls, over which the error budget is split."""
-        return len(self.all_claims)
+        """Number of claims, controls and measures, over which the error budget is split."""
+        return len(self.stated)
 
     def claim(self, name: str) -> Claim:
         """Return the claim, or the control's claim, called `name`. Raises UnknownName."""
@@ -252,9 +294,30 @@ class Theorem:
         known = ", ".join(claim.id for claim in self.all_claims)
         raise UnknownName(f"theorem {self.address!r} has no claim {name!r}; it has {known}")
 
+    def entry(self, name: str) -> Claim | Measure | Chain:
+        """Return the claim, control's claim, measure or chain called `name`. Raises UnknownName."""
+        for entry in self.entries:
+            if entry.id == name:
+                return entry
+        known = ", ".join(entry.id for entry in self.entries)
+        raise UnknownName(f"theorem {self.address!r} has no {name!r}; it has {known}")
 
-def points_of(theorem: Theorem, claim: Claim) -> tuple[Point, ...]:
-    """Return the points where `claim` is sampled, each once."""
-    if isinstance(claim, Rate):
-        return tuple(dict.fromkeys(p for sweep in claim.sweeps for p in sweep.points))
-    return tuple(dict.fromkeys(claim.at or theorem.cells))
+    @property
+    def entries(self) -> tuple[Claim | Measure | Chain, ...]:
+        """Whatever is sampled: the claims, those of the controls, the measures, the chain."""
+        return self.stated if self.chain is None else (*self.stated, self.chain)
+
+
+def _word(entry: Claim | Measure) -> str:
+    return "claim" if isinstance(entry, Claim) else "measure"
+
+
+def points_of(theorem: Theorem, entry: Claim | Measure | Chain) -> tuple[Point, ...]:
+    """Return the points where a claim, measure or chain is sampled, each once."""
+    if isinstance(entry, Rate):
+        return tuple(dict.fromkeys(p for sweep in entry.sweeps for p in sweep.points))
+    points = entry.at or theorem.cells
+    if isinstance(entry, Chain) and not entry.at:
+        unbroken = (c.claim for c in theorem.controls if c.simulate is None)
+        points = (*points, *(point for claim in unbroken for point in points_of(theorem, claim)))
+    return tuple(dict.fromkeys(points))
