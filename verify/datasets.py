@@ -1,8 +1,11 @@
 """A user's own features and labels, read from files.
 
 Features are a matrix ``(n, d)``, one example a row; labels are a vector ``(n,)``. Formats:
-``.npy``, ``.npz`` (``file.npz::name`` picks one array), ``.csv`` and ``.tsv`` in UTF-8, and for
-labels also ``.txt``, one a line. Pickles are never loaded, because loading one can run code.
+``.npy``, ``.npz``, ``.csv`` and ``.tsv`` in UTF-8, ``.mat`` (up to version 7), ``.mtx``, svmlight
+(``.svm``, ``.svmlight``, ``.libsvm``), ``.parquet`` and ``.h5ad`` (extras of those names), and for
+labels also ``.txt``, one a line. Of a file of several arrays ``file::name`` picks one. Labels stand
+in a file of their own, or in a column of the features' file. Pickles are never loaded, because
+loading one can run code.
 
 Nothing is repaired: missing values, ragged rows and blank lines are refused, each with the place.
 Messages count rows and columns from 1.
@@ -10,6 +13,7 @@ Messages count rows and columns from 1.
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections import Counter
 from collections.abc import Mapping
@@ -21,24 +25,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.errors import InputError, UnknownName
-from verify.files import (
-    BINARY,
-    DELIMITERS,
-    locate,
-    nearest_first,
-    read_binary,
-    read_rows,
-    refuse,
-    shown,
-)
+from verify.files import check_exact, locate, nearest_first, refuse, shown
+from verify.readers.table import MISSING, number
 
-__all__ = ["Labels", "pair", "read_labels", "read_matrix"]
+__all__ = ["Labels", "pair", "read_labels", "read_matrix", "read_pair"]
 
 _Path = str | os.PathLike[str]
 _Floats = NDArray[np.float64]
 
-_MISSING = {"", "?", "na", "n/a", "nan", "null"}
-_LABEL_HEADERS = {"label", "labels", "y", "class", "target", "type"}
+_READERS = {
+    ".npy": "npy",
+    ".npz": "npy",
+    ".csv": "table",
+    ".tsv": "table",
+    ".mat": "matlab",
+    ".mtx": "market",
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".parquet": "parquet",
+    ".h5ad": "h5ad",
+}
+_HOLD_BOTH = {".npz", ".mat", ".svm", ".svmlight", ".libsvm", ".h5ad"}
+"""Files that can have labels beside the features, not among their columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,51 +62,78 @@ class Labels:
     """The level that became +1."""
 
 
-def read_matrix(path: _Path) -> _Floats:
+def read_matrix(path: _Path, without: str | None = None) -> _Floats:
     """The features ``(n, d)``, n, d ≥ 1, finite.
 
+    without: the label column of a table, by name or number from 1, which is left out.
     In a table, a first row with a name above a column of numbers is a header. A leading column
     without numbers holds row names, and so does one under an empty header cell (the index that
-    R and pandas write); both are dropped. Of several arrays in an ``.npz`` file, the one called
-    X, features or data is meant.
+    R and pandas write); both are dropped. Of several arrays in an ``.npz`` or ``.mat`` file, the
+    one called X, features or data is meant; of an ``.h5ad`` file X.
 
-    Raises `InputError` for everything that is not such a matrix.
+    Raises `BackendUnavailable` where the library of an extra is missing, `InputError` for
+    everything that is not such a matrix.
     """
-    file, member = locate(path, (*BINARY, *DELIMITERS))
-    if file.suffix.lower() in BINARY:
-        array = read_binary(file, member, ("X", "features", "data"))
-    else:
-        array = _table(file, read_rows(file))
-    if array.ndim != 2 or 0 in array.shape:
+    file, member = locate(path, tuple(_READERS))
+    array = _reader(file).features(file, member, without)
+    if isinstance(array, np.ndarray) and (array.ndim != 2 or 0 in array.shape):
         found, hint = f"has shape {array.shape}", "save one example a row, one feature a column"
         refuse(file, found, "a matrix (n, d) with n, d >= 1", hint)
     return _as_float64(file, array)
 
 
-def read_labels(path: _Path, positive: str | float | None = None) -> Labels:
+def read_labels(
+    path: _Path, positive: str | float | None = None, column: str | None = None
+) -> Labels:
     """The labels ``(n,)``: numbers as they are, or ±1 where a ``positive`` level is named.
 
-    The file holds a vector ``(n,)``, ``(n, 1)`` or ``(1, n)`` of numbers or strings. Text on top
-    is a header if it is a usual name for labels that does not occur again, or if only numbers
-    follow. Of several arrays in an ``.npz`` file, the one called y, labels or target is meant.
-    Numeric levels compare as numbers (``"1"`` is 1.0), all others as stripped strings.
+    The file holds a vector ``(n,)``, ``(n, 1)`` or ``(1, n)`` of numbers or strings; ``column``
+    picks one of a table by name or number from 1, an array of an ``.npz`` or ``.mat`` file, or a
+    column of obs in ``.h5ad``. Text on top is a header if it is a usual name for labels that does
+    not occur again, or if only numbers follow. Of several arrays the one called y, labels or
+    target is meant. Numeric levels compare as numbers (``"1"`` is 1.0), all others as stripped
+    strings.
 
     Raises `UnknownName` where no label is ``positive``; `InputError` where all are, for strings
-    without ``positive``, and for everything that is not such a vector.
+    without ``positive``, and for everything that is not such a vector; `BackendUnavailable` where
+    the library of an extra is missing.
     """
-    file, member = locate(path, (*BINARY, *DELIMITERS, ".txt"))
-    if file.suffix.lower() in BINARY:
-        array = _flat(file, read_binary(file, member, ("y", "labels", "target")))
-        is_text = array.dtype.kind == "U"
-        raw = _numbers_or_levels(file, array.tolist()) if is_text else _as_float64(file, array)
-    else:
-        raw = _numbers_or_levels(file, _label_cells(file, read_rows(file)))
+    file, member = locate(path, (*_READERS, ".txt"))
+    if member is not None and column is not None:
+        found = f"is asked for {shown(member)} and label_column={shown(column)}"
+        refuse(file, found, "one of them", "leave out --label-column or '::'")
+    raw = _raw_labels(file, _reader(file).labels(file, member, column))
     if positive is not None:
         return _one_against_the_rest(file, raw, str(positive).strip())
     if isinstance(raw, list):
         found = f"holds the levels {_listing(Counter(raw))}"
         refuse(file, found, "numbers", "use --positive LEVEL to name the level that becomes +1")
     return Labels(raw, None, None)
+
+
+def read_pair(
+    features: _Path,
+    labels: _Path | None = None,
+    positive: str | float | None = None,
+    column: str | None = None,
+) -> tuple[_Floats, Labels]:
+    """The features ``(n, d)`` and their labels ``(n,)``, from two files or from one.
+
+    Without a file of labels they are a ``column`` of the features' file (by name or number), which
+    is then no feature; svmlight, ``.npz`` and ``.mat`` may hold labels beside the features.
+
+    Raises what `read_matrix`, `read_labels` and `pair` raise.
+    """
+    inside = labels is None
+    source = _without_member(features) if labels is None else labels
+    file, _ = locate(source, (*_READERS, ".txt"))
+    if inside and column is None and file.suffix.lower() not in _HOLD_BOTH:
+        hint = "add a file of labels, or --label-column NAME for a column of this file"
+        refuse(file, "comes without labels", "LABELS beside FEATURES", hint)
+    known = read_labels(source, positive, column)
+    matrix = read_matrix(features, column if inside else None)
+    pair(matrix, known)
+    return matrix, known
 
 
 def pair(features: _Floats, labels: Labels) -> tuple[_Floats, _Floats]:
@@ -113,60 +149,33 @@ def pair(features: _Floats, labels: Labels) -> tuple[_Floats, _Floats]:
     return features, labels.values
 
 
+def _reader(file: Path) -> Any:
+    """The module that reads a file of this suffix."""
+    return importlib.import_module(f"verify.readers.{_READERS.get(file.suffix.lower(), 'table')}")
+
+
+def _without_member(path: _Path) -> str:
+    """The path of a file, without the name of an array in it."""
+    file, member = locate(path, tuple(_READERS))
+    return os.fspath(file) if member is not None else os.fspath(path)
+
+
+def _raw_labels(file: Path, found: NDArray[Any] | list[str]) -> _Floats | list[str]:
+    """Numbers ``(n,)``, or strings where not all of them are numbers."""
+    if isinstance(found, list):
+        if not found:
+            refuse(file, "has no labels", "labels (n,) with n >= 1", "save one a row")
+        return _numbers_or_levels(file, found)
+    array = _flat(file, found)
+    if array.dtype.kind == "U":
+        return _numbers_or_levels(file, array.tolist())
+    return _as_float64(file, array)
+
+
 def _listing(levels: Mapping[str, int], limit: int = 20) -> str:
     """The first ``limit`` levels with their counts."""
     listed = [f"{shown(level)} ({count})" for level, count in list(levels.items())[:limit]]
     return ", ".join(listed) + (f" and {len(levels) - limit} more" if len(levels) > limit else "")
-
-
-def _number(cell: str) -> float | None:
-    """The number a cell spells in ASCII, without Python's underscores; else None."""
-    try:
-        return float(cell) if cell.isascii() and "_" not in cell else None
-    except ValueError:
-        return None
-
-
-def _is_name(cell: str) -> bool:
-    """Whether a cell may head a column: not missing, no number and not a mistyped number."""
-    missing = cell.lower() in _MISSING
-    return not missing and cell[0] not in "+-.0123456789" and _number(cell) is None
-
-
-def _table(file: Path, rows: list[list[str]]) -> _Floats:
-    """The numbers ``(n, d)`` of a table, without header and row names; `read_matrix` says which."""
-    for i, row in enumerate(rows, 1):
-        if len(row) != len(rows[0]):
-            found = f"has {len(row)} cells in row {i}, {len(rows[0])} in row 1"
-            refuse(file, found, "rows of one length", "fill or remove that row")
-    numbers = [[_number(cell) for cell in row] for row in rows]
-    top = int(_has_header(rows, numbers))
-    left = int(_has_row_names(rows, numbers, top))
-    for i in range(top, len(rows)):
-        if None in numbers[i][left:]:
-            j = numbers[i].index(None, left)
-            place = f"row {i + 1}, column {j + 1}" + (f" ({shown(rows[0][j])})" if top else "")
-            expected = f"a number, and cells separated by {DELIMITERS[file.suffix.lower()]!r}"
-            hint = "impute or drop missing values, write a decimal point"
-            refuse(file, f"has {shown(rows[i][j])} in {place}", expected, hint)
-    shape = (len(rows) - top, len(rows[0]) - left if rows else 0)
-    return np.array([row[left:] for row in numbers[top:]], dtype=np.float64).reshape(shape)
-
-
-def _has_header(rows: list[list[str]], numbers: list[list[float | None]]) -> bool:
-    if len(rows) < 2:
-        return bool(rows) and all(map(_is_name, rows[0]))
-    columns = zip(rows[0], *numbers[1:], strict=True)
-    return any(_is_name(first) and None not in below for first, *below in columns)
-
-
-def _has_row_names(rows: list[list[str]], numbers: list[list[float | None]], top: int) -> bool:
-    if len(rows) == top or len(rows[0]) == 1:
-        return False
-    present = all(row[0].lower() not in _MISSING for row in rows[top:])
-    return present and (
-        (top == 1 and rows[0][0] == "") or all(row[0] is None for row in numbers[top:])
-    )
 
 
 def _as_float64(file: Path, array: NDArray[Any]) -> _Floats:
@@ -174,9 +183,7 @@ def _as_float64(file: Path, array: NDArray[Any]) -> _Floats:
     if array.dtype.kind not in "biuf":
         hint = "save array.real" if array.dtype.kind == "c" else "save array.astype(float)"
         refuse(file, f"has dtype={array.dtype}", "real numbers", hint)
-    if array.dtype.kind in "iu" and not -(2**53) <= array.min() <= array.max() <= 2**53:
-        found = f"has integers from {array.min()} to {array.max()}"
-        refuse(file, found, "magnitudes up to 2**53, exact in float64", "rescale them")
+    check_exact(file, array)
     with np.errstate(all="ignore"):
         values = np.ascontiguousarray(array, dtype=np.float64)
     wrong = ~np.isfinite(values)
@@ -196,39 +203,23 @@ def _flat(file: Path, array: NDArray[Any]) -> NDArray[Any]:
     return array.reshape(-1)
 
 
-def _label_cells(file: Path, rows: list[list[str]]) -> list[str]:
-    """One cell a label, the header dropped; `read_labels` says what is a header."""
-    widest = max(map(len, rows), default=0)
-    if widest > 1 and len(rows) > 1:
-        refuse(file, f"has {widest} columns", "one label a row", "keep only the label column")
-    cells = rows[0] if len(rows) == 1 else [row[0] if row else "" for row in rows]
-    if cells and _is_name(cells[0]):
-        first, *rest = cells
-        usual = first.lower() in _LABEL_HEADERS and first not in rest
-        if usual or (rest and all(_number(cell) is not None for cell in rest)):
-            cells = rest
-    if not cells:
-        refuse(file, "has no labels", "one label a row", "write them below the header")
-    return cells
-
-
 def _numbers_or_levels(file: Path, cells: list[str]) -> _Floats | list[str]:
     """Numbers ``(n,)`` if every cell is one, else the stripped strings; none may be missing."""
     levels = [cell.strip() for cell in cells]
-    missing = [i for i, level in enumerate(levels, 1) if level.lower() in _MISSING]
+    missing = [i for i, level in enumerate(levels, 1) if level.lower() in MISSING]
     if missing:
         first = missing[0]
         found = f"lacks {len(missing)} labels, the first at label {first} ({levels[first - 1]!r})"
         refuse(file, found, f"{len(levels)} labels", "drop these examples or rename the level")
-    numbers = [_number(level) for level in levels]
+    numbers = [number(level) for level in levels]
     return levels if None in numbers else _as_float64(file, np.array(numbers, dtype=np.float64))
 
 
 def _one_against_the_rest(file: Path, raw: _Floats | list[str], positive: str) -> Labels:
     """+1 where a label is ``positive``, −1 elsewhere."""
     levels = raw if isinstance(raw, list) else [_spelled(value) for value in raw.tolist()]
-    number = None if isinstance(raw, list) else _number(positive)
-    level = positive if number is None else _spelled(number)
+    asked = None if isinstance(raw, list) else number(positive)
+    level = positive if asked is None else _spelled(asked)
     counts = Counter(levels)
     if level not in counts:
         nearest = {name: counts[name] for name in nearest_first(level, counts)}

@@ -1,36 +1,38 @@
-"""Opening a user's files without trusting them: arrays and tables, never pickles.
+"""Opening a user's files without trusting them: what the readers of all formats share.
 
-Headers are checked against the bytes that are there before anything is allocated, and whatever
-is wrong becomes an InputError that names the file, what was expected and what to try.
+Whatever is wrong becomes an InputError that names the file, what was expected and what to try.
 """
 
 from __future__ import annotations
 
-import csv
-import io
+import importlib
 import math
 import os
 import stat
 import warnings
-import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.errors import InputError, UnknownName
+from verify.errors import BackendUnavailable, InputError, ReluVerifyError, UnknownName
 
 Path_ = str | os.PathLike[str]
 
-BINARY = (".npy", ".npz")
-DELIMITERS = {".csv": ",", ".tsv": "\t"}
+ARCHIVES = (".npz", ".mat", ".h5ad")
+"""Files of several arrays, of which ``file::name`` picks one."""
+
+LARGEST = 2**28
+"""Entries of the largest matrix that is read: 2 GiB in float64. A compressed or sparse file of a
+few kilobytes can claim more than any memory holds."""
+
 _CONVERT = {
-    ".mat": "scipy.io.loadmat(path)['X']",
-    ".mtx": "scipy.io.mmread(path).toarray()",
-    ".parquet": "pandas.read_parquet(path).to_numpy()",
-    ".h5ad": "anndata.read_h5ad(path).to_df().to_numpy()",
+    ".xlsx": "pandas.read_excel(path).to_numpy()",
+    ".feather": "pandas.read_feather(path).to_numpy()",
+    ".h5": "h5py.File(path)['X'][:]",
+    ".hdf5": "h5py.File(path)['X'][:]",
 }
 
 
@@ -57,9 +59,9 @@ def nearest_first(name: str, options: Iterable[str]) -> list[str]:
 
 
 def locate(path: Path_, known: Sequence[str]) -> tuple[Path, str | None]:
-    """The non-empty regular file of a ``known`` suffix, and the name after ``file.npz::``."""
+    """The non-empty regular file of a ``known`` suffix, and the name after ``archive::``."""
     base, _, member = os.fspath(path).rpartition("::")
-    in_archive = base.lower().endswith(".npz")
+    in_archive = base.lower().endswith(ARCHIVES)
     file = Path(base if in_archive else path)
     suffix, expected = file.suffix.lower(), f"a file ({', '.join(known)})"
     try:
@@ -78,89 +80,97 @@ def locate(path: Path_, known: Sequence[str]) -> tuple[Path, str | None]:
     return file, member if in_archive else None
 
 
-def read_binary(file: Path, member: str | None, preferred: Sequence[str]) -> NDArray[Any]:
-    """The array of an ``.npy`` file, or the one meant of an ``.npz`` file."""
+class reading:  # noqa: N801 (used as a context manager: `with reading(file, what):`)
+    """Turn whatever a parser raises on corrupt bytes into an InputError: expected ``what``.
+
+    Parsers raise a dozen unrelated types, MemoryError and SystemError among them, and warn.
+    """
+
+    def __init__(self, file: Path, what: str) -> None:
+        self._file, self._what = file, what
+        self._silence = warnings.catch_warnings(action="ignore")
+
+    def __enter__(self) -> None:
+        self._silence.__enter__()
+
+    def __exit__(self, _: Any, error: BaseException | None, trace: Any) -> None:
+        self._silence.__exit__(_, error, trace)
+        if isinstance(error, Exception) and not isinstance(error, ReluVerifyError):
+            said = " ".join(str(error).split())[:100].rstrip(".")
+            found = f"cannot be read ({type(error).__name__}: {said})"
+            refuse(self._file, found, self._what, "write the file again")
+
+
+def library(module: str, extra: str, file: Path) -> Any:
+    """The optional library that reads a file; raises `BackendUnavailable` without it."""
     try:
-        # numpy warns of headers by Python 2, Python of odd literals in a corrupt header
-        with warnings.catch_warnings(action="ignore"):
-            if file.suffix.lower() == ".npy":
-                with file.open("rb") as stream:
-                    return _read_npy(file, stream, file.stat().st_size)
-            with zipfile.ZipFile(file) as archive:
-                entries = [info for info in archive.infolist() if info.filename.endswith(".npy")]
-                sizes = {info.filename.removesuffix(".npy"): info.file_size for info in entries}
-                name = _choose(file, sizes, member, preferred)
-                with archive.open(f"{name}.npy") as stream:
-                    return _read_npy(file, stream, sizes[name])
-    except InputError:
-        raise
-    # On corrupt bytes zipfile, its codecs, numpy and the parser behind numpy's header raise a
-    # dozen unrelated types, MemoryError and SystemError among them.
-    except Exception as error:
-        reason = f"{type(error).__name__}: {str(error)[:100].rstrip('.')}"
-        refuse(file, f"cannot be read ({reason})", "an intact .npy or .npz", "save it again")
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise BackendUnavailable(
+            f"path={str(file)!r} needs {module.partition('.')[0]}, which cannot be imported "
+            f"({error}): expected the extra {extra!r}; pip install 'relu-verify[{extra}]'."
+        ) from error
 
 
-def _choose(file: Path, sizes: Mapping[str, int], asked: str | None, usual: Sequence[str]) -> str:
+def choose(file: Path, names: Iterable[str], asked: str | None, usual: Sequence[str]) -> str:
     """The array meant: the one asked for, or the only one, or the first with a usual name."""
-    if asked is not None and asked not in sizes:
-        names = ", ".join(map(shown, nearest_first(asked, sizes)[:20])) or "none"
+    present = list(names)
+    if asked is not None and asked not in present:
+        near = ", ".join(map(shown, nearest_first(asked, present)[:20])) or "none"
         raise UnknownName(
             f"name={shown(asked)} is not an array of path={str(file)!r}: expected one of its "
-            f"{len(sizes)} arrays ({names}); put one of them after '::'."
+            f"{len(present)} arrays ({near}); put one of them after '::'."
         )
-    wanted = [asked] if asked else list(sizes) if len(sizes) == 1 else usual
+    wanted = [asked] if asked is not None else present if len(present) == 1 else usual
     for name in wanted:
-        if name in sizes:
+        if name in present:
             return name
-    found = f"holds {len(sizes)} arrays ({', '.join(map(shown, list(sizes)[:20])) or 'none'})"
-    refuse(file, found, f"one, or one called {', '.join(usual)}", "name one: file.npz::name")
+    found = f"holds {len(present)} arrays ({', '.join(map(shown, present[:20])) or 'none'})"
+    hint = f"name one: file{file.suffix}::name"
+    refuse(file, found, f"one, or one called {', '.join(usual)}", hint)
 
 
-def _read_npy(file: Path, stream: IO[bytes], size: int) -> NDArray[Any]:
-    """The array in a stream of ``size`` bytes, its header checked before memory is allocated."""
-    npy = np.lib.format
-    pickled = stream.read(1) == b"\x80"
-    stream.seek(0)
-    if not pickled:
-        version = npy.read_magic(stream)
-        header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, _, dtype = header(stream)
-        pickled = dtype.hasobject
-    if pickled:
-        found = "holds pickled objects, which are never loaded because loading can run code"
-        hint = "save np.asarray(array, dtype=float) or, for labels, dtype=str"
-        refuse(file, found, "an array of numbers or strings", hint)
-    claimed, available = math.prod(shape) * dtype.itemsize, size - stream.tell()
-    if min(shape, default=0) < 0 or dtype.itemsize == 0 or claimed > available:
-        found = f"claims shape {shape} of {dtype}, {claimed} bytes, but {available} bytes follow"
-        refuse(file, found, "an intact array", "save it again")
-    stream.seek(0)
-    array: NDArray[Any] = npy.read_array(stream, allow_pickle=False)
-    if array.dtype.kind == "U":
-        array.tolist()  # raises on what is no code point; numpy does not look before
-    return array
+def column_index(file: Path, names: Sequence[str], count: int, column: str) -> int:
+    """The position of a column given by its name, or by its number from 1.
+
+    names: of all ``count`` columns, or empty where the file does not name them.
+    """
+    column = column.strip()
+    places = [i for i, name in enumerate(names) if name == column]
+    if len(places) == 1:
+        return places[0]
+    if places:
+        found = f"has {len(places)} columns called {shown(column)}"
+        refuse(file, found, "one", f"give its number: --label-column {places[0] + 1}")
+    if column.isascii() and column.isdigit() and 1 <= int(column[:18]) <= count:
+        return int(column) - 1
+    near = ", ".join(map(shown, nearest_first(column, names)[:20])) or "without names"
+    raise UnknownName(
+        f"label_column={shown(column)} is not a column of path={str(file)!r}: expected a number "
+        f"from 1 to {count} or the name of one of its {count} columns ({near}); try the nearest."
+    )
 
 
-def read_rows(file: Path) -> list[list[str]]:
-    """The stripped cells of each row, without the blank lines at the end."""
-    suffix = file.suffix.lower()
-    try:
-        text = file.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        refuse(file, f"cannot be read ({error})", "UTF-8 text", "save it as UTF-8")
-    if "\0" in text:
-        refuse(file, "contains a NUL character", "UTF-8 text", "save it as UTF-8, not UTF-16")
-    lines: Iterable[list[str]]
-    if suffix in DELIMITERS:
-        source, delimiter = io.StringIO(text, newline=""), DELIMITERS[suffix]
-        lines = csv.reader(source, delimiter=delimiter, skipinitialspace=True, strict=True)
-    else:
-        lines = ([line] for line in io.StringIO(text, newline=None))
-    try:
-        rows = [[cell.strip() for cell in line] for line in lines]
-    except csv.Error as error:
-        refuse(file, f"is not a table ({error})", "cells with balanced quotes", "save it again")
-    while rows and rows[-1] in ([], [""]):
-        rows.pop()
-    return rows
+def check_size(file: Path, shape: Sequence[int]) -> None:
+    """Refuse an array of a shape that is impossible, or larger than `LARGEST`."""
+    if min(shape, default=0) < 0 or math.prod(shape) > LARGEST:
+        found = f"claims the shape {tuple(int(size) for size in shape)}"
+        hint = "keep fewer rows or columns (all-zero columns change nothing but d)"
+        refuse(file, found, f"at most 2**28 entries when written out ({LARGEST})", hint)
+
+
+def check_exact(file: Path, array: NDArray[Any]) -> None:
+    """Refuse integers that float64 would round."""
+    if array.dtype.kind in "iu" and array.size:
+        low, high = array.min(), array.max()
+        if not -(2**53) <= low <= high <= 2**53:
+            found = f"has integers from {low} to {high}"
+            refuse(file, found, "magnitudes up to 2**53, exact in float64", "rescale them")
+
+
+def dense(file: Path, matrix: Any) -> NDArray[Any]:
+    """A scipy.sparse matrix written out, its indices and size checked first."""
+    check_size(file, matrix.shape)
+    if hasattr(matrix, "check_format"):  # scipy writes wherever the indices of a file point
+        matrix.check_format(full_check=True)
+    return np.asarray(matrix.toarray())

@@ -1,0 +1,94 @@
+"""Parquet files by pyarrow (the extra ``parquet``): columns with names, one example a row.
+
+Since pyarrow 14.0.1 no file can make it unpickle anything (CVE-2023-47248); columns of extension
+types, which could, are refused anyway.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.files import check_exact, check_size, column_index, library, reading, refuse, shown
+
+
+def features(file: Path, member: str | None, label_column: str | None) -> NDArray[Any]:
+    """All columns of numbers, without the label column and the index that pandas writes.
+
+    A leading column of text holds row names and is dropped; other columns of text are refused.
+    """
+    with reading(file, "an intact Parquet file"):
+        held, types = _open(file)
+        names = list(held.schema_arrow.names)
+        index, taken = set(_index_of(held)), None
+        if label_column is not None:
+            taken = column_index(file, names, len(names), label_column)
+        kept = [j for j, name in enumerate(names) if j != taken and name not in index]
+        if len(kept) > 1 and _is_text(types, held.schema_arrow.types[kept[0]]):
+            kept = kept[1:]
+        check_size(file, (held.metadata.num_rows, len(kept)))
+        matrix = np.empty((held.metadata.num_rows, len(kept)))
+        for place, j in enumerate(kept):
+            kind = held.schema_arrow.types[j]
+            if not _is_number(types, kind):
+                found = f"has type {kind} in column {shown(names[j])}"
+                hint = "drop it, or take it as labels: --label-column NAME"
+                refuse(file, found, "numbers", hint)
+            column = held.read(columns=[names[j]]).column(0).to_numpy()
+            check_exact(file, column)
+            matrix[:, place] = column
+        return matrix
+
+
+def labels(file: Path, member: str | None, label_column: str | None) -> NDArray[Any] | list[str]:
+    """The label column, or the only one beside the index."""
+    with reading(file, "an intact Parquet file"):
+        held, types = _open(file)
+        names = list(held.schema_arrow.names)
+        if label_column is None:
+            index = set(_index_of(held))
+            candidates = [j for j, name in enumerate(names) if name not in index]
+            if len(candidates) != 1:
+                listed = ", ".join(map(shown, names[:20]))
+                hint = "name one: --label-column NAME"
+                refuse(file, f"has {len(candidates)} columns ({listed})", "one", hint)
+            (place,) = candidates
+        else:
+            place = column_index(file, names, len(names), label_column)
+        check_size(file, (held.metadata.num_rows,))
+        kind = held.schema_arrow.types[place]
+        if not (_is_text(types, kind) or _is_number(types, kind)):
+            found = f"has type {kind} in column {shown(names[place])}"
+            refuse(file, found, "labels that are numbers or text", "convert the column")
+        column = held.read(columns=[names[place]]).column(0)
+        if _is_text(types, kind):
+            return ["" if value is None else str(value) for value in column.to_pylist()]
+        return np.asarray(column.to_numpy(), dtype=np.float64)
+
+
+def _open(file: Path) -> tuple[Any, Any]:
+    parquet = library("pyarrow.parquet", "parquet", file)
+    held = parquet.ParquetFile(file)
+    names = held.schema_arrow.names
+    if len(set(names)) < len(names):
+        refuse(file, "has several columns of one name", "distinct names", "rename them")
+    return held, library("pyarrow.types", "parquet", file)
+
+
+def _index_of(held: Any) -> list[str]:
+    """The columns in which pandas keeps row names."""
+    written = (held.schema_arrow.pandas_metadata or {}).get("index_columns", [])
+    return [entry for entry in written if isinstance(entry, str)]
+
+
+def _is_number(types: Any, kind: Any) -> bool:
+    return any((types.is_integer(kind), types.is_floating(kind), types.is_boolean(kind)))
+
+
+def _is_text(types: Any, kind: Any) -> bool:
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    return any((types.is_string(kind), types.is_large_string(kind)))
