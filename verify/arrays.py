@@ -90,7 +90,9 @@ class Backend:
 
     def asarray(self, host: Any) -> Array:
         """Return a copy or view of the numpy array `host` on this backend."""
-        return self.namespace.asarray(host, device=self.device)
+        # A view of a read-only array would be writable where the library knows no such thing.
+        writable = host if getattr(getattr(host, "flags", None), "writeable", True) else host.copy()
+        return self.namespace.asarray(writable, device=self.device)
 
     @property
     def version(self) -> str:

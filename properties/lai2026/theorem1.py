@@ -116,7 +116,7 @@ def limit_is_nearest_interpolant(trial: Trial) -> Margin:
     """The limit is the interpolant of the positive examples that is nearest to the weights after
     step one: w_∞ = w_1 + X₊⁺(y₊ − X₊w_1)."""
     problem: Problem = trial.problem
-    expected = nearest_interpolant(problem)[:, None, :]
+    expected = nearest_interpolant(problem)
     plain: PlainRun = trial.reference("plain")
 
     def distance(duals: np.ndarray) -> np.ndarray:

@@ -69,7 +69,7 @@ def comparator_is_optimal(trial: Trial) -> Margin:
     """The comparator w⋆ satisfies the optimality conditions of the minimum-norm global minimum:
     all four relative KKT residuals, recomputed from the problem, are at most 1e-10."""
     best: MinimumNorm = trial.reference("minimum_norm")
-    residuals = to_numpy(optimality_residuals(trial.problem, best.duals[:, 0, :]))
+    residuals = to_numpy(optimality_residuals(trial.problem, best.duals))
     return Margin(residuals.max(axis=-1), KKT, KKT)
 
 

@@ -136,13 +136,14 @@ def regime_index_from(
 def regime_index(problem: Problem) -> Values:
     """Regime index H of each problem [H: our heuristic, theory §7], (B,), dimensionless.
 
-    Large H predicts that the pattern is S+ from step one on (positive start, m = 1): measured
-    frequencies are mostly ≥ .45 at H = 1, ≥ .93 at 2, ≥ .97 at 4, and anything from 0 to .97
-    at ¼. Meant for n ≥ 10, .2 ≤ c ≤ 1.2 and a d_∞ that no single spike keeps small.
+    Large H predicts that from step one on every neuron is active exactly on its label class
+    (positive start; one neuron, or two of opposite sign). One neuron: measured frequencies are
+    mostly ≥ .45 at H = 1, ≥ .93 at 2, ≥ .97 at 4, and anything from 0 to .97 at ¼. Meant for
+    n ≥ 10, .2 ≤ c ≤ 1.2 and a d_∞ that no single spike keeps small.
 
-    Raises InputError unless m = 1 with output sign +1 and n ≥ 2.
+    Raises InputError where neurons share an output sign, and for n < 2.
     """
-    _require_one_neuron(problem, "regime_index")
+    _require_label_classes(problem, "regime_index")
     squares = to_numpy(problem.labels) ** 2
     return regime_index_from(
         problem.examples,
@@ -154,35 +155,39 @@ def regime_index(problem: Problem) -> Values:
 
 
 def freezing_probability(problem: Problem) -> Values:
-    """Predicted probability that the pattern is S+ from step one on [H: our heuristic, theory §7].
+    """Predicted probability that every neuron is active exactly on its label class from step one
+    on [H: our heuristic, theory §7].
 
-    P̂ = ∏_{S−}[1 − Q(√d_2·(c|y_i| − (1−c)β⁰_i)/√(‖y₊‖² + c²‖y₋‖²))] · ∏_{S+}[1 − Q(√d_2·y_i/‖y‖)],
-    Q the upper tail of the standard normal; over the draw of the features, given labels and
-    start. (B,), meant for c < 1. Labels of zero count as S−; NaN where all labels are zero.
-    Isotropic features, 94 cells: root-mean-square error .06, largest .22.
+    P̂ = ∏_k ∏_{off C}[1 − Q(√d_2·(c·s_k·r⁰_i − β⁰_{k,i})/√(‖y_C‖² + c²‖y_off‖²))] ·
+    ∏_C[1 − Q(√d_2·|y_i|/‖y‖)], with C the label class of neuron k, r⁰ the residual at the start
+    and Q the upper tail of the standard normal; over the draw of the features, given labels and
+    start. (B,), meant for c < 1; NaN where all labels are zero. One neuron, isotropic features,
+    94 cells: root-mean-square error .06, largest .22.
 
-    Raises InputError unless m = 1 with output sign +1 and the start is positive.
+    Raises InputError where neurons share an output sign, and unless the start is positive.
     """
     from scipy.special import log_ndtr
 
-    _require_one_neuron(problem, "freezing_probability")
-    start = to_numpy(problem.starting_predictions)[:, 0, :]
+    _require_label_classes(problem, "freezing_probability")
+    start = to_numpy(problem.starting_predictions)
     if not np.all(start > 0):
         raise InputError(
             f"starting_predictions has the value {np.min(start):g}, expected positive ones: "
             "freezing_probability predicts nothing for other starts"
         )
-    labels = to_numpy(problem.labels)
-    c = relative_step(problem)[:, None]
-    root_d_2 = np.sqrt(dimensions_of(problem).d_2)[:, None]
-    positive = labels > 0
-    above = np.sum(np.where(positive, labels, 0.0) ** 2, axis=-1, keepdims=True)
-    below = np.sum(np.where(positive, 0.0, labels) ** 2, axis=-1, keepdims=True)
-    some = above + below > 0
-    reach = np.where(positive, labels, c * np.abs(labels) - (1.0 - c) * start)
-    noise = np.sqrt(above + np.where(positive, 1.0, c * c) * below)
+    signs, labels = to_numpy(problem.signs)[:, :, None], to_numpy(problem.labels)[:, None, :]
+    classes = to_numpy(problem.label_classes)
+    c = relative_step(problem)[:, None, None]
+    root_d_2 = np.sqrt(dimensions_of(problem).d_2)[:, None, None]
+    residual = np.sum(signs * start, axis=1, keepdims=True) - labels
+    own = np.sum(np.where(classes, labels, 0.0) ** 2, axis=-1, keepdims=True)
+    off = np.sum(np.where(classes, 0.0, labels) ** 2, axis=-1, keepdims=True)
+    some = own + off > 0
+    reach = np.where(classes, np.abs(labels), c * signs * residual - start)
+    noise = np.sqrt(own + np.where(classes, 1.0, c * c) * off)
     factors = log_ndtr(root_d_2 * reach / np.where(some, noise, 1.0))
-    return np.where(some[:, 0], np.exp(np.sum(factors, axis=-1)), np.nan)
+    known = some[:, 0, 0]
+    return np.where(known, np.exp(np.sum(factors, axis=(1, 2))), np.nan)
 
 
 def _off_diagonal(gram: Array) -> Array:
@@ -192,9 +197,10 @@ def _off_diagonal(gram: Array) -> Array:
     return gram * (1.0 - identity)
 
 
-def _require_one_neuron(problem: Problem, what: str) -> None:
-    """Refuse all but one neuron with output sign +1, the model of theory §7's predictions."""
-    if problem.neurons != 1 or not np.all(to_numpy(problem.signs) == 1):
+def _require_label_classes(problem: Problem, what: str) -> None:
+    """Refuse neurons that share an output sign, of which theory §7 predicts nothing."""
+    if not problem.one_neuron_a_class:
         raise InputError(
-            f"signs has m={problem.neurons}, expected m=1 with sign +1: {what} is about one neuron"
+            f"problem has m={problem.neurons} neurons, expected one, or two with signs (1, -1): "
+            f"{what} is about neurons that do not share an output sign"
         )

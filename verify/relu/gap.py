@@ -1,7 +1,8 @@
-"""The implicit-bias gap ‖w_∞ − w⋆‖₂ of one neuron, and what is known about it (theory §6) [D].
+"""The implicit-bias gap ‖w_∞ − w⋆‖₂, and what is known about it (theory §6) [D].
 
-All of it needs a positive definite Gram matrix; the identities and bounds also need every
-negative example active at the start and the pattern S+ from step one on.
+Of one neuron, or of two of opposite sign. All of it needs a positive definite Gram matrix; the
+identities and bounds also need every example active at the start, and every neuron active exactly
+on its label class from step one on.
 """
 
 from __future__ import annotations
@@ -47,56 +48,70 @@ def implicit_bias_gap(run: Run, best: MinimumNorm) -> Array:
 
 
 def duals_after_first_step(problem: Problem) -> Array:
-    """Return α¹ of the first neuron, (B, n)."""
-    return (problem.starting_duals + gradient_step(problem, start(problem)).change)[:, 0, :]
+    """Return α¹ of every neuron, (B, m, n)."""
+    return problem.starting_duals + gradient_step(problem, start(problem)).change
 
 
 def nearest_interpolant(problem: Problem) -> Array:
-    """Return the duals of w_1 + X₊⁺(y₊ − X₊w_1), (B, n).
+    """Return each neuron's interpolant of its label class nearest to its weights after step one.
 
-    The interpolant of the positive examples nearest to the weights after step one: the limit
-    of gradient descent if the pattern is S+ from step one on (theory §6).
+    Duals (B, m, n) of w_k^1 + X_C⁺(|y_C| − X_C w_k^1), C the class: the limit of gradient descent
+    if every neuron is active exactly on its class from step one on (theory §6).
     """
-    duals = duals_after_first_step(problem)
-    missing = problem.labels - (problem.gram @ duals[:, :, None])[:, :, 0]
-    return duals + solve_on(problem.gram, problem.positives, missing[:, :, None])[:, :, 0]
+    xp = array_namespace(problem.gram)
+    duals, classes = duals_after_first_step(problem), problem.label_classes
+    missing = xp.abs(problem.labels)[:, None, :] - duals @ problem.gram
+    corrections = [
+        solve_on(problem.gram, classes[:, k, :], missing[:, k, :, None])[:, :, 0]
+        for k in range(problem.neurons)
+    ]
+    return duals + xp.stack(corrections, axis=1)
 
 
 def schur_gap(problem: Problem, best: MinimumNorm) -> Array:
-    """Return √(‖w^⊥‖² + ΔᵀSΔ), (B,): the gap by the Schur identity of theory §6.
+    """Return √Σ_k(‖w_k^⊥‖² + Δ_kᵀS_kΔ_k), (B,): the gap by the Schur identity of theory §6.
 
-    Δ = α¹₋ − α⋆₋ and S = G₋₋ − G₋₊ G₊₊⁻¹ G₊₋; the positives' duals do not enter.
+    Off the label class C of neuron k, Δ_k = α_k¹ − α_k⋆, and S_k is the Schur complement of G_CC
+    there; the duals on the class do not enter.
     """
     xp = array_namespace(problem.gram)
-    difference = duals_after_first_step(problem) - best.duals[:, 0, :]
-    difference = xp.where(problem.positives, xp.zeros_like(difference), difference)
-    image = (problem.gram @ difference[:, :, None])[:, :, 0]
-    on_positives = xp.where(problem.positives, image, xp.zeros_like(image))
-    explained = solve_on(problem.gram, problem.positives, image[:, :, None])[:, :, 0]
-    square = xp.sum(difference * image, axis=-1) - xp.sum(on_positives * explained, axis=-1)
+    classes = problem.label_classes
+    difference = duals_after_first_step(problem) - best.duals
+    difference = xp.where(classes, xp.zeros_like(difference), difference)
+    image = difference @ problem.gram
+    square = xp.sum(difference * image, axis=(1, 2))
+    for k in range(problem.neurons):
+        own = classes[:, k, :]
+        explained = solve_on(problem.gram, own, image[:, k, :, None])[:, :, 0]
+        square = square - xp.sum(xp.where(own, image[:, k, :] * explained, 0 * explained), axis=-1)
     return xp.sqrt(xp.where(square > 0, square, 0 * square) + outside_span(problem) ** 2)
 
 
 def leading_order(problem: Problem, trace: Any) -> Array:
-    """Return ‖c|y₋| − (1−c)β⁰₋‖₂/√τ, (B,): the gap as n/d → 0 (theory §6), c = ητ.
+    """Return √Σ_k ‖β_k⁰ − c·s_k·r⁰‖² off the label classes, over √τ, (B,): the gap as n/d → 0.
 
-    S− is all but S+: a label of zero counts.   trace: τ, a number or (B,).
+    r⁰ = Σ_k s_k β_k⁰ − y is the residual of a start with every example active, c = ητ (theory
+    §6). For one neuron that is ‖c|y₋| − (1−c)β⁰₋‖/√τ, where S− is all but S+: a label of zero
+    counts.   trace: τ, a number or (B,).
     """
     xp = array_namespace(problem.gram)
     trace = _per_problem(problem, trace)
-    c = (problem.step_size * trace)[:, None]
-    start_predictions = problem.starting_predictions[:, 0, :]
-    terms = c * xp.abs(problem.labels) - (1 - c) * start_predictions
-    terms = xp.where(problem.positives, 0 * terms, terms)
-    return xp.linalg.vector_norm(terms, axis=-1) / xp.sqrt(trace)
+    _require_label_classes(problem)
+    signs, starts = problem.signs[:, :, None], problem.starting_predictions
+    residual = xp.sum(signs * starts, axis=1) - problem.labels
+    c = (problem.step_size * trace)[:, None, None]
+    terms = starts - c * signs * residual[:, None, :]
+    terms = xp.where(problem.label_classes, 0 * terms, terms)
+    return xp.sqrt(xp.sum(terms * terms, axis=(1, 2)) / trace)
 
 
 def deductive_bounds(problem: Problem, trace: Any) -> tuple[Array, Array]:
     """Return lower and upper bounds on the gap, each (B,), with no hidden constant (theory §6).
 
-    With δ = ‖G/τ − I‖₂ < 1, P√τ the leading order times τ and
-    e = δ/(1−δ)·‖β⁰‖ + δ/(1−δ)²·‖y₊‖:  √(1−δ)(P−e)₊ ≤ gap·√τ ≤ √(1+δ)(P+e).
-    Where δ ≥ 1 the bounds are 0 and ∞: they say nothing.
+    With δ = ‖G/τ − I‖₂ < 1, P/√τ the leading order and e = √Σ_k e_k²,
+    e_k = δ/(1−δ)·‖β_k⁰‖ + δ/(1−δ)²·‖y_C‖ on the label class C of neuron k:
+    √(1−δ)(P−e)₊ ≤ gap·√τ ≤ √(1+δ)(P+e). Where δ ≥ 1 the bounds are 0 and ∞: they say nothing.
+    For two neurons the gap is that to the decoupled comparator.
 
     trace: any τ > 0, a number or (B,).
     """
@@ -106,16 +121,28 @@ def deductive_bounds(problem: Problem, trace: Any) -> tuple[Array, Array]:
     delta = xp.max(xp.abs(scaled - 1), axis=-1)
     usable = delta < 1
     delta = xp.where(usable, delta, xp.zeros_like(delta))
-    root = xp.sqrt(trace)
-    norm = xp.linalg.vector_norm
-    positive_labels = xp.where(problem.positives, problem.labels, 0 * problem.labels)
-    error = delta / (1 - delta) * norm(problem.starting_predictions[:, 0, :], axis=-1)
-    error = error + delta / (1 - delta) ** 2 * norm(positive_labels, axis=-1)
+    root, norm = xp.sqrt(trace), xp.linalg.vector_norm
+    labels = xp.where(
+        problem.label_classes, problem.labels[:, None, :], 0.0 * problem.signs[:, :, None]
+    )
+    ratio = (delta / (1 - delta))[:, None]
+    errors = ratio * norm(problem.starting_predictions, axis=-1)
+    errors = errors + ratio / (1 - delta)[:, None] * norm(labels, axis=-1)
+    error = norm(errors, axis=-1)
     main = leading_order(problem, trace) * root
     below = main - error
     low = xp.sqrt(1 - delta) * xp.where(below > 0, below, 0 * below) / root
     high = xp.sqrt(1 + delta) * (main + error) / root
     return xp.where(usable, low, 0 * low), xp.where(usable, high, xp.full_like(high, xp.inf))
+
+
+def _require_label_classes(problem: Problem) -> None:
+    """Refuse neurons that share a label class: what is known is about one of each sign."""
+    if not problem.one_neuron_a_class:
+        raise InputError(
+            f"problem has m={problem.neurons} neurons, expected one, or two with signs (1, -1): "
+            "nothing is known of the gap where neurons share a sign"
+        )
 
 
 def _per_problem(problem: Problem, trace: Any) -> Array:

@@ -1,52 +1,51 @@
-"""The global minimum of least ℓ2 norm for one neuron, by block pivoting on the dual (theory §5).
+"""The global minimum of least ℓ2 norm, for one neuron and for two of opposite sign (theory §5).
 
-With S+ the examples of positive label and S− all others, the global minima of one neuron
-interpolate S+ and predict at most 0 on S−:
+The global minima of one neuron of output sign s interpolate the examples of its label class,
+s·y_i > 0, and predict at most 0 on all others:
 
-    w⋆ = argmin ‖w‖²   subject to   X₊w = y₊,  X₋w ≤ 0.
+    w⋆ = argmin ‖w‖²   subject to   w·x_i = |y_i| on the class,  w·x_i ≤ 0 elsewhere.
 
-In dual form w⋆ = Xᵀα⋆ with (Gα⋆)₊ = y₊, (Gα⋆)₋ ≤ 0, α⋆₋ ≤ 0, complementary. A *tight* set
-F ⊂ S− of examples with (Gα⋆)_F = 0 determines α⋆ by one positive definite solve on S+ ∪ F.
+In dual form w⋆ = Xᵀα⋆, where α⋆ ≤ 0 off the class. Two neurons of opposite sign *decouple* where
+each may be solved alone: the pair is then the global minimum of least ‖w⊕‖² + ‖w⊖‖². That is so
+if α⊕⋆ + α⊖⋆ ≥ 0 in every component, and only if the convex relaxation of `verify.relu.pair` is
+tight [D]; else there is a bracket.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from verify.arrays import Array, array_namespace, to_numpy
 from verify.errors import InputError
-from verify.linear_algebra import solve_on
+from verify.relu.least_norm import LeastNorm
+from verify.relu.pair import MOST_ENUMERATED, enumerate_modes, relaxation
 from verify.relu.problem import Problem
-from verify.tolerances import KKT, REGULAR_ABOVE
-
-_PATIENCE = 3
-"""Block exchanges allowed without progress before exchanges go one at a time."""
-
-_EXCHANGES, _EXCHANGES_PER_EXAMPLE = 1_000, 10
-"""Exchanges after which pivoting gives up, because one at a time can take exponentially many
-(seen only at condition numbers above 1e7): `certified` then says no."""
+from verify.tolerances import IDENTITY, KKT, REGULAR_ABOVE
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MinimumNorm:
-    """Minimum-norm global minima of B problems with one neuron.
+    """Minimum-norm global minima of B problems with one neuron, or with two of opposite sign.
 
-    problem: what it solves.   duals: (B, 1, n), α⋆.   norm: (B,), ‖w⋆‖₂.
-    tight: (B, n), the set F.
-    kkt: (B, 4), relative residuals recomputed from the duals: primal equality
-        max|(Gα)₊ − y₊|, primal inequality max((Gα)₋)₊, both over max|y|; dual sign max(α₋)₊
-        over max|α|; complementarity max|α₋ (Gα)₋| over the product of the two scales.
-    certified: (B,), all four at most `tolerances.KKT`: by convexity the optimum.
+    problem: what it solves.   duals: (B, m, n), α⋆ of each neuron: of the best global minimum
+        found, whose norm is the upper end of the bracket.
+    norm: (B,), √Σ_k ‖w_k⋆‖².
+    kkt: (B, 4), relative residuals of the optimality conditions, recomputed from the duals:
+        primal equality and inequality, dual sign, complementarity; see `LeastNorm.residuals`.
+    bracket: (B, 2), a lower and an upper bound on the least norm of a global minimum.
+    decoupled: (B,), whether every neuron was solved alone; False where trying all choices of
+        active neurons found a smaller norm.
     """
 
     problem: Problem
     duals: Array
     norm: Array
-    tight: Array
     kkt: Array
+    bracket: Array
+    decoupled: np.ndarray[Any, Any]
 
     def __repr__(self) -> str:
         certified = self.certified
@@ -54,69 +53,58 @@ class MinimumNorm:
 
     @property
     def certified(self) -> np.ndarray[Any, Any]:
-        """Mask of the solutions whose optimality conditions hold, (B,)."""
-        return np.asarray(to_numpy(array_namespace(self.kkt).max(self.kkt, axis=-1)) <= KKT)
+        """Mask of the solutions that are the optimum, (B,): the optimality conditions hold to
+        `tolerances.KKT`, and the bracket is closed to `tolerances.IDENTITY`."""
+        holds = to_numpy(array_namespace(self.kkt).max(self.kkt, axis=-1)) <= KKT
+        low, high = to_numpy(self.bracket).T
+        return np.asarray(holds & (low >= (1 - IDENTITY) * high))
 
 
 def minimum_norm(problem: Problem) -> MinimumNorm:
-    """Return the minimum-norm global minima of `problem`, which must have one neuron of sign +1.
+    """Return the minimum-norm global minima of one neuron, or of two of opposite sign.
 
-    Raises InputError where the Gram matrix is not positive definite, for m > 1 (no comparator
-    is known for m > 2; the pair of m = 2 is not built yet), and for the sign −1.
+    Two neurons: each is solved alone, and where that is not seen to be the optimum, the convex
+    relaxation gives the bracket's lower end; with n ≤ 10 trying all 2ⁿ choices of which neurons
+    are active closes it.
+
+    Raises InputError where the Gram matrix is not positive definite, and for other neurons: no
+    comparator is known for them (those of one sign share the norm, theory §5).
     """
     _check(problem)
-    positives = problem.positives
-    tight = _pivot(problem.gram, problem.labels, positives)
-    duals = _solve_on(problem.gram, problem.labels, positives, tight)
-    predictions = (problem.gram @ duals[:, :, None])[:, :, 0]
-    xp = array_namespace(duals)
-    return MinimumNorm(
-        problem=problem,
-        duals=duals[:, None, :],
-        norm=xp.sqrt(xp.sum(duals * predictions, axis=-1)),
-        tight=tight,
-        kkt=optimality_residuals(problem, duals),
-    )
+    best = _solved_alone(problem)
+    if problem.neurons == 1:
+        return best
+    coupled = np.flatnonzero(~_decouples(best))
+    return best if not coupled.size else _bracketed(best, coupled)
 
 
 def optimality_residuals(problem: Problem, duals: Array) -> Array:
-    """Return the four relative KKT residuals, (B, 4), of any proposed duals (B, n).
+    """Return the relative KKT residuals, (B, 4), of proposed duals (B, m, n), solved alone.
 
-    Recomputed from the problem alone, whatever produced the duals; see `MinimumNorm.kkt`.
+    The worst of all neurons, recomputed from the problem alone, whatever produced the duals.
     """
     xp = array_namespace(duals)
-    predictions = (problem.gram @ duals[:, :, None])[:, :, 0]
-    positives, zero = problem.positives, xp.zeros_like(duals)
+    worst = [
+        _alone(problem, k).residuals(_mirror(problem, k) * duals[:, k, :])
+        for k in range(problem.neurons)
+    ]
+    return xp.max(xp.stack(worst, axis=0), axis=0)
 
-    def worst(values: Array) -> Array:
-        return xp.max(values, axis=-1)
 
-    def scale(values: Array) -> Array:
-        size = worst(xp.abs(values))
-        return xp.where(size > 0, size, xp.ones_like(size))
-
-    labels, size = scale(problem.labels), scale(duals)
-    above = xp.where(positives, zero, predictions)
-    wrong_sign = xp.where(positives, zero, duals)
-    return xp.stack(
-        [
-            worst(xp.where(positives, xp.abs(predictions - problem.labels), zero)) / labels,
-            worst(xp.where(above > 0, above, zero)) / labels,
-            worst(xp.where(wrong_sign > 0, wrong_sign, zero)) / size,
-            worst(xp.abs(above * wrong_sign)) / (labels * size),
-        ],
-        axis=-1,
-    )
+def pair_agreement(best: MinimumNorm) -> Array:
+    """Return min_i (α⊕⋆ + α⊖⋆)_i over max|α⋆|, (B,): negative where two neurons that were
+    solved alone are not the global minimum of least norm (theory §5) [D]."""
+    xp = array_namespace(best.duals)
+    size = xp.max(xp.abs(best.duals), axis=(1, 2))
+    return xp.min(xp.sum(best.duals, axis=1), axis=-1) / xp.where(size > 0, size, 0 * size + 1)
 
 
 def _check(problem: Problem) -> None:
-    if problem.neurons != 1:
+    if not problem.one_neuron_a_class:
         raise InputError(
-            f"problem has m={problem.neurons} neurons, expected 1: minimum_norm compares single "
-            "neurons so far (neurons of one sign share the norm, theory §5)"
+            f"problem has m={problem.neurons} neurons, expected one, or two with signs (1, -1): "
+            "neurons of one sign share the norm, and no comparator is known for them"
         )
-    if bool(array_namespace(problem.signs).any(problem.signs != 1)):
-        raise InputError("signs has -1, expected +1 for one neuron: negate the labels instead")
     lowest, highest = problem.eigenvalues[:, 0], problem.eigenvalues[:, -1]
     singular = to_numpy(lowest <= REGULAR_ABOVE * highest)
     if singular.any():
@@ -129,57 +117,81 @@ def _check(problem: Problem) -> None:
         )
 
 
-def _solve_on(gram: Array, labels: Array, positives: Array, tight: Array) -> Array:
-    """Return α, zero off S+ ∪ F, with (Gα)₊ = y₊ and (Gα)_F = 0, (B, n)."""
-    xp = array_namespace(gram)
-    right = xp.where(positives, labels, xp.zeros_like(labels))
-    return solve_on(gram, positives | tight, right[:, :, None])[:, :, 0]
+def _mirror(problem: Problem, neuron: int) -> Array:
+    """Return +1 on the neuron's label class and −1 elsewhere, (B, n)."""
+    xp = array_namespace(problem.labels)
+    own, one = problem.label_classes[:, neuron, :], xp.ones_like(problem.labels)
+    return xp.where(own, one, -one)
 
 
-def _pivot(gram: Array, labels: Array, positives: Array) -> Array:
-    """Return the tight sets F, (B, n), of the linear complementarity problem on S−.
-
-    Block principal pivoting (Júdice and Pires 1994): exchange every infeasible index at
-    once; if that has not lowered their number for a while, only the last one (Murty's rule),
-    which terminates because the Schur complement on S− is a P-matrix.
-    """
-    xp = array_namespace(gram)
-    n, batch = int(gram.shape[-1]), int(gram.shape[0])
-    host_positives = to_numpy(positives)
-    tight = np.zeros((batch, n), dtype=bool)
-    fewest = np.full(batch, n + 1)
-    patience = np.full(batch, _PATIENCE)
-    open_ = np.flatnonzero((~host_positives).any(axis=-1) & host_positives.any(axis=-1))
-    for _ in range(_EXCHANGES + _EXCHANGES_PER_EXAMPLE * n):
-        if not open_.size:
-            break
-        index = xp.asarray(open_, device=gram.device)
-        sub_gram, sub_labels = xp.take(gram, index, axis=0), xp.take(labels, index, axis=0)
-        current = xp.asarray(tight[open_], device=gram.device)
-        sub_positives = xp.take(positives, index, axis=0)
-        duals = _solve_on(sub_gram, sub_labels, sub_positives, current)
-        predictions = (sub_gram @ duals[:, :, None])[:, :, 0]
-        infeasible = to_numpy(_infeasible(duals, predictions, sub_labels, current, sub_positives))
-        count = infeasible.sum(axis=-1)
-        better = count < fewest[open_]
-        fewest[open_] = np.where(better, count, fewest[open_])
-        patience[open_] = np.where(better, _PATIENCE, patience[open_] - 1)
-        single = patience[open_] < 0
-        last = n - 1 - np.argmax(infeasible[:, ::-1], axis=-1)
-        only_last = infeasible & (np.arange(n) == last[:, None])
-        tight[open_] ^= np.where(single[:, None], only_last, infeasible)
-        open_ = open_[count > 0]
-    return xp.asarray(tight, device=gram.device)
+def _alone(problem: Problem, neuron: int) -> LeastNorm:
+    """Return the program of one neuron: w·x = |y| on its label class, −w·x ≥ 0 elsewhere."""
+    xp = array_namespace(problem.labels)
+    own, mirror = problem.label_classes[:, neuron, :], _mirror(problem, neuron)
+    bound = xp.where(own, xp.abs(problem.labels), xp.zeros_like(problem.labels))
+    return LeastNorm(problem.gram * mirror[:, :, None] * mirror[:, None, :], bound, own, ~own)
 
 
-def _infeasible(
-    duals: Array, predictions: Array, labels: Array, tight: Array, positives: Array
-) -> Array:
-    """Return the mask of examples of S− that violate their sign, beyond rounding, (B, n)."""
+def _solved_alone(problem: Problem) -> MinimumNorm:
+    """Return each neuron's own least-norm global minimum, as if that were the optimum."""
+    xp = array_namespace(problem.gram)
+    duals = [_mirror(problem, k) * _alone(problem, k).solve() for k in range(problem.neurons)]
+    stacked = xp.stack(duals, axis=1)
+    norm = _norm(problem, stacked)
+    return MinimumNorm(
+        problem=problem,
+        duals=stacked,
+        norm=norm,
+        kkt=optimality_residuals(problem, stacked),
+        bracket=xp.stack([norm, norm], axis=-1),
+        decoupled=np.ones(problem.batch, dtype=bool),
+    )
+
+
+def _norm(problem: Problem, duals: Array) -> Array:
+    """Return √Σ_k α_kᵀGα_k, (B,)."""
     xp = array_namespace(duals)
-    rounding = 16 * duals.shape[-1] * float(xp.finfo(duals.dtype).eps)
-    dual_scale = xp.max(xp.abs(duals), axis=-1, keepdims=True)
-    label_scale = xp.max(xp.abs(labels), axis=-1, keepdims=True)
-    wrong_dual = tight & (duals > rounding * dual_scale)
-    wrong_prediction = ~tight & (predictions > rounding * label_scale)
-    return ~positives & (wrong_dual | wrong_prediction)
+    square = xp.sum(duals * (duals @ problem.gram), axis=(1, 2))
+    return xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))
+
+
+def _decouples(best: MinimumNorm) -> np.ndarray[Any, Any]:
+    """Return where α⊕⋆ + α⊖⋆ ≥ 0 up to rounding, (B,)."""
+    rounding = 16 * best.problem.examples * np.finfo(float).eps
+    return np.asarray(to_numpy(pair_agreement(best)) >= -rounding)
+
+
+def _bracketed(best: MinimumNorm, coupled: np.ndarray[Any, Any]) -> MinimumNorm:
+    """Return the pairs with a lower bound, or the true optimum, at the positions `coupled`."""
+    xp = array_namespace(best.duals)
+    index = xp.asarray(coupled, device=best.duals.device)
+    problem = best.problem.select(index)
+    alone, duals = xp.take(best.norm, index, axis=0), xp.take(best.duals, index, axis=0)
+    kkt = xp.take(best.kkt, index, axis=0)
+    square = relaxation(problem)
+    smaller = alone < 0
+    if problem.examples <= MOST_ENUMERATED:
+        found, residuals, least = enumerate_modes(problem)
+        square = xp.where(least > square, least, square)
+        smaller = _norm(problem, found) < alone * (1 - IDENTITY)
+        duals = xp.where(smaller[:, None, None], found, duals)
+        kkt = xp.where(smaller[:, None], residuals, kkt)
+    norm = _norm(problem, duals)
+    low = xp.sqrt(xp.where(square > 0, square, 0 * square))
+    bracket = xp.stack([xp.where(low < norm, low, norm), norm], axis=-1)
+    decoupled = best.decoupled.copy()
+    decoupled[coupled] = ~to_numpy(smaller)
+
+    def placed(everywhere: Array, there: Array) -> Array:
+        host = to_numpy(everywhere).copy()
+        host[coupled] = to_numpy(there)
+        return xp.asarray(host, device=best.duals.device)
+
+    return replace(
+        best,
+        duals=placed(best.duals, duals),
+        norm=placed(best.norm, norm),
+        kkt=placed(best.kkt, kkt),
+        bracket=placed(best.bracket, bracket),
+        decoupled=decoupled,
+    )

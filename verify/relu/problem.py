@@ -91,6 +91,17 @@ class Problem:
         """Mask of the examples with a positive label, (B, n)."""
         return self.labels > 0
 
+    @property
+    def label_classes(self) -> Array:
+        """Mask of the examples whose label has the neuron's output sign, s_k y_i > 0, (B, m, n)."""
+        return self.signs[:, :, None] * self.labels[:, None, :] > 0
+
+    @property
+    def one_neuron_a_class(self) -> bool:
+        """Whether no two neurons share an output sign: one neuron, or two of opposite sign."""
+        signs = to_numpy(self.signs)
+        return self.neurons == 1 or (self.neurons == 2 and bool((signs[:, 0] != signs[:, 1]).all()))
+
     def select(self, index: Array) -> Problem:
         """Return the problems at the integer positions `index`, (K,), as a batch of K."""
         xp = array_namespace(self.gram)

@@ -202,9 +202,9 @@ def test_freezing_becomes_more_frequent_as_the_regime_index_rises(c: float) -> N
 
 @pytest.mark.parametrize("predict", [regime_index, freezing_probability])
 def test_predictions_about_freezing_refuse_other_models(predict) -> None:  # type: ignore[no-untyped-def]
-    for signs in ((1, -1), (-1,)):
+    for signs in ((1, 1), (1, -1, 1)):
         ensemble = Ensemble(4, Spectrum.isotropic(50), signs=signs)
-        with pytest.raises(InputError, match="m=1 with sign"):
+        with pytest.raises(InputError, match=r"expected one, or two with signs \(1, -1\)"):
             predict(ensemble.draw(np.random.default_rng(1), 2))
 
 

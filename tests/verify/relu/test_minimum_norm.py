@@ -187,8 +187,8 @@ def test_pivoting_ends_and_is_never_wrong_about_its_success(kind, n):
 def test_each_optimality_residual_is_what_it_says(wrong, expected):
     """Orthogonal examples, where (Gα)_i = α_i: the right duals are (1, 0, 0)."""
     problem = problem_of(np.eye(3), np.array([1.0, -1.0, -1.0]))
-    assert (optimality_residuals(problem, np.array([[1.0, 0, 0]])) == 0).all()
-    residuals = optimality_residuals(problem, np.array([wrong], dtype=float))[0]
+    assert (optimality_residuals(problem, np.array([[[1.0, 0, 0]]])) == 0).all()
+    residuals = optimality_residuals(problem, np.array([[wrong]], dtype=float))[0]
     np.testing.assert_allclose(residuals, expected, atol=1e-15)
 
 
@@ -197,7 +197,7 @@ def test_optimality_residuals_of_a_perturbed_solution_are_not_small(size):
     rng = np.random.default_rng(SEED)
     features = rng.normal(size=(50, 10, 30))
     problem = problem_of(features @ features.swapaxes(1, 2), random_labels(rng, 50, 10))
-    duals = minimum_norm(problem).duals[:, 0, :]
+    duals = minimum_norm(problem).duals
     shaken = duals * (1 + size * rng.choice([-1, 1], duals.shape))
     residuals = optimality_residuals(problem, shaken).max(axis=-1)
     assert (residuals > KKT).all(), residuals.min()
@@ -213,7 +213,7 @@ def test_the_interpolant_of_the_positives_alone_is_not_taken_for_optimal():
         positive = labels > 0
         duals = np.zeros(10)
         duals[positive] = np.linalg.solve(gram[np.ix_(positive, positive)], labels[positive])
-        residuals = optimality_residuals(problem_of(gram, labels), duals[None])[0]
+        residuals = optimality_residuals(problem_of(gram, labels), duals[None, None])[0]
         failed += (gram @ duals)[~positive].max(initial=0) > 1e-3
         assert (residuals[1] > 1e-4) == ((gram @ duals)[~positive].max(initial=0) > 1e-3)
     assert failed >= 20
@@ -246,11 +246,20 @@ def test_the_singular_problem_of_a_batch_is_named():
         minimum_norm(problem_of(gram, np.array([1.0, -1.0])))
 
 
-def test_two_neurons_are_refused():
-    with pytest.raises(InputError, match="m=2 neurons, expected 1"):
-        minimum_norm(problem_of(np.eye(2), np.array([1.0, -1.0]), neurons=2, signs=(1, -1)))
+@pytest.mark.parametrize("signs", [(1, 1), (-1, -1), (1, -1, 1)])
+def test_neurons_that_share_a_sign_are_refused(signs):
+    problem = problem_of(np.eye(2), np.array([1.0, -1.0]), neurons=len(signs), signs=signs)
+    with pytest.raises(InputError, match=r"expected one, or two with signs .* share the norm"):
+        minimum_norm(problem)
 
 
-def test_a_neuron_of_sign_minus_one_is_refused():
-    with pytest.raises(InputError, match="negate the labels instead"):
-        minimum_norm(problem_of(np.eye(2), np.array([1.0, -1.0]), signs=(-1,)))
+def test_a_neuron_of_sign_minus_one_fits_the_negative_labels():
+    rng = np.random.default_rng(SEED)
+    features = rng.normal(size=(20, 6, 9))
+    gram, labels = features @ features.swapaxes(1, 2), random_labels(rng, 20, 6)
+    flipped, best = (
+        minimum_norm(problem_of(gram, -labels)),
+        minimum_norm(problem_of(gram, labels, signs=(-1,))),
+    )
+    np.testing.assert_array_equal(best.duals, flipped.duals)
+    assert best.certified.all()

@@ -38,6 +38,20 @@ def one_neuron():
     return Problem.from_features(**sample.arguments)
 
 
+def pair(dimension=60):
+    """Problems with two neurons of opposite sign; with few dimensions they seldom decouple."""
+    sample = draw(
+        np.random.default_rng([SEED, 2]), 12, 6, dimension, neurons=2, outside=True,
+        relative_step=(0.3, 1.2),
+    )  # fmt: skip
+    return Problem.from_features(**sample.arguments)
+
+
+def coupled_pair():
+    """Pairs whose minimum norm is found by trying all modes."""
+    return pair(dimension=7)
+
+
 def three_neurons():
     """Problems with three neurons: the certificate by energy, large steps, near ties."""
     sample = draw(
@@ -114,15 +128,17 @@ def test_plain_descent_is_the_same_on_every_backend(make, other):
         assert_same(there[sure], getattr(expected, name)[sure], name)
 
 
-def test_minimum_norm_and_gaps_are_the_same_on_every_backend(other):
-    problem = one_neuron()
+@pytest.mark.parametrize("make", [one_neuron, pair, coupled_pair])
+def test_minimum_norm_and_gaps_are_the_same_on_every_backend(make, other):
+    problem = make()
     moved = problem.to(other)
     expected, found = minimum_norm(problem), minimum_norm(moved)
-    for name in ("duals", "norm", "tight"):
+    for name in ("duals", "norm", "bracket"):
         assert_on(getattr(found, name), moved, name)
         assert_same(getattr(found, name), getattr(expected, name), name)
+    np.testing.assert_array_equal(found.decoupled, expected.decoupled)
     assert found.certified.all()
-    assert to_numpy(found.kkt).max() <= 1e-13
+    assert to_numpy(found.kkt).max() <= 1e-12
 
     trace = np.full(problem.batch, 60.0)
     values = {
@@ -236,14 +252,28 @@ def test_plain_descent_of_a_problem_does_not_depend_on_its_batch(make):
             assert_same(getattr(alone, name)[0], getattr(whole, name)[b], what, 1e-13)
 
 
-def test_a_minimum_of_a_problem_does_not_depend_on_its_batch():
-    problem = one_neuron()
+@pytest.mark.parametrize("make", [one_neuron, pair, coupled_pair])
+def test_a_minimum_of_a_problem_does_not_depend_on_its_batch(make):
+    problem = make()
     whole = minimum_norm(problem)
     for b in range(problem.batch):
         alone = minimum_norm(problem.select(np.array([b])))
-        for name in ("duals", "norm", "tight"):
+        for name in ("duals", "norm", "bracket"):
             what = f"{name} of problem {b}"
             assert_same(getattr(alone, name)[0], getattr(whole, name)[b], what, 1e-13)
+
+
+def test_read_only_arrays_move_to_every_backend(other):
+    """Signs given once are spread over the batch as a read-only view."""
+    problem = Problem.from_gram(
+        np.stack([np.eye(2), 2 * np.eye(2)]),
+        np.array([1.0, -1.0]),
+        starting_predictions=np.ones((2, 2)),
+        step_size=0.5,
+        signs=(1, -1),
+    )
+    assert not problem.signs.flags.writeable
+    np.testing.assert_array_equal(to_numpy(problem.to(other).signs), problem.signs)
 
 
 def test_a_batch_in_another_order_gives_the_same_runs():

@@ -1,0 +1,108 @@
+"""Two neurons of opposite sign: bounds on the least norm of their global minima (theory §5) [D].
+
+The global minima are the exact interpolants, a set that is not convex: on an example of positive
+label either the neuron of sign −1 is inactive and the other interpolates, or both are active and
+their difference interpolates; mirrored on negative labels. With v the neuron of the label's own
+sign and u the other, both scaled to |y|:
+
+    inactive   v·x = |y|,        u·x ≤ 0
+    shared     (v − u)·x = |y|,  u·x ≥ 0
+    relaxed    v·x ≥ |y|,        (v − u)·x ≥ |y|      (the convex hull of the two)
+
+On a label of zero both are inactive, or equal and active; the hull is everything. Each choice of
+a mode for every example is a least-norm program, and so is the relaxation: a lower bound.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+from verify.arrays import Array, array_namespace
+from verify.relu.least_norm import LeastNorm
+from verify.relu.problem import Problem
+
+MOST_ENUMERATED = 10
+"""Examples up to which all 2ⁿ choices of modes are tried."""
+
+
+def relaxation(problem: Problem) -> Array:
+    """Return the convex relaxation's lower bound on ‖w⊕‖² + ‖w⊖‖², (B,)."""
+    xp = array_namespace(problem.gram)
+    classes, nothing = problem.label_classes, problem.labels == 0
+    size = xp.abs(problem.labels)
+    one, zero = xp.ones_like(size), xp.zeros_like(size)
+    # Rows v·x ≥ |y|, then (v − u)·x ≥ |y|; coefficients of the neurons' inner products with x.
+    coefficients = [
+        xp.concat(
+            [xp.where(classes[:, k, :], one, zero), xp.where(classes[:, k, :], one, -one)], axis=-1
+        )
+        for k in range(2)
+    ]
+    there = xp.concat([~nothing, ~nothing], axis=-1)
+    program = _program(
+        problem.gram, coefficients, xp.concat([size, size], axis=-1), xp.zeros_like(there), there
+    )
+    return program.value(program.solve())
+
+
+def enumerate_modes(problem: Problem) -> tuple[Array, Array, Array]:
+    """Return the global minimum of least norm of each problem, by trying all 2ⁿ modes.
+
+    Returns duals (B, 2, n) of the best choice, its Karush–Kuhn–Tucker residuals (B, 4), and the
+    least dual value over all choices, (B,): no exact interpolant has a smaller ‖w⊕‖² + ‖w⊖‖².
+    The work grows as 2ⁿ: meant for n ≤ `MOST_ENUMERATED`.
+    """
+    xp = array_namespace(problem.gram)
+    found = [_best_mode(problem, position) for position in range(problem.batch)]
+    duals, residuals, lower = (xp.stack(parts, axis=0) for parts in zip(*found, strict=True))
+    return duals, residuals, lower
+
+
+def _best_mode(problem: Problem, position: int) -> tuple[Array, Array, Array]:
+    xp = array_namespace(problem.gram)
+    where = problem.gram.device
+    gram, labels = problem.gram[position, :, :], problem.labels[position, :]
+    n = int(labels.shape[0])
+    shared = xp.asarray(np.array(list(product([False, True], repeat=n))), device=where)
+    count = int(shared.shape[0])
+    own = xp.broadcast_to(problem.label_classes[position, :, :][:, None, :], (2, count, n))
+    nothing = xp.broadcast_to((labels == 0)[None, :], (count, n))
+    one = xp.ones((count, n), dtype=gram.dtype, device=where)
+    # First rows: v·x = |y| or (v − u)·x = |y|; where y = 0, −w⊕·x ≥ 0 or (w⊕ − w⊖)·x = 0.
+    # Second rows: −u·x ≥ 0 or u·x ≥ 0; where y = 0, −w⊖·x ≥ 0 or w⊖·x ≥ 0.
+    side = xp.where(shared, one, -one)
+    first, second = [], []
+    for k in range(2):
+        there = own[k, :, :]
+        usual = xp.where(there, one, xp.where(shared, -one, 0 * one))
+        at_zero = (xp.where(shared, one, -one), xp.where(shared, -one, 0 * one))[k]
+        first.append(xp.where(nothing, at_zero, usual))
+        second.append(xp.where(nothing, (0 * one, side)[k], xp.where(there, 0 * one, side)))
+    size = xp.broadcast_to(xp.abs(labels)[None, :], (count, n))
+    equality = xp.concat([~nothing | shared, xp.zeros_like(shared)], axis=-1)
+    coefficients = [xp.concat([first[k], second[k]], axis=-1) for k in range(2)]
+    bound = xp.concat([size, 0 * size], axis=-1)
+    tiled = xp.broadcast_to(gram[None, :, :], (count, n, n))
+    program = _program(tiled, coefficients, bound, equality, ~equality)
+    multipliers = program.solve()
+    value = program.value(multipliers)
+    best = int(xp.argmin(value))
+    chosen = [(each * multipliers)[best, :] for each in coefficients]
+    duals = xp.stack([rows[:n] + rows[n:] for rows in chosen], axis=0)
+    return duals, program.residuals(multipliers)[best, :], value[best]
+
+
+def _program(
+    gram: Array, coefficients: list[Array], bound: Array, equality: Array, inequality: Array
+) -> LeastNorm:
+    """Return the program whose constraints are rows (a·x_i, b·x_i) on the weights of the pair.
+
+    coefficients: two arrays (B, 2n), the a and the b of every row; row r is about example r mod n.
+    """
+    xp = array_namespace(gram)
+    rows = xp.concat([gram, gram], axis=-1)
+    tiled = xp.concat([rows, rows], axis=-2)
+    weight = sum(each[:, :, None] * each[:, None, :] for each in coefficients)
+    return LeastNorm(tiled * weight, bound, equality, inequality)
