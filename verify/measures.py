@@ -80,6 +80,11 @@ class Measure:
         return type(self).__name__.lower()
 
     @property
+    def unit(self) -> str:
+        """The unit of what is measured."""
+        return "dimensionless"
+
+    @property
     def ordinate(self) -> str:
         """The label of the ordinate: `axis`, or the id in words."""
         return self.axis or self.id.replace("_", " ")
@@ -117,11 +122,6 @@ class Frequency(Measure):
     def function(self) -> Quantity:
         """The inequality."""
         return self.inequality
-
-    @property
-    def unit(self) -> str:
-        """The unit of a frequency."""
-        return "dimensionless"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""What a number of trials proves: exact binomial bounds, anytime-valid sequences, slope fits.
+"""What a number of trials proves: exact bounds on probabilities and quantiles, anytime-valid
+sequences, slope fits.
 
 Every probability here is dimensionless, and every ``error`` is the probability that the
 statement made is false.  Whoever looks at the trials once, at a size fixed beforehand, takes the
@@ -105,6 +106,35 @@ def trials_to_support(probability: float, error: float) -> int:
     # The ratio of logarithms may round to either side of an integer: the bound itself decides.
     trials = max(1, math.floor(math.log(error) / math.log(probability)))
     return trials if binomial_lower_bound(trials, trials, error) >= probability else trials + 1
+
+
+def quantile_bounds(values: npt.ArrayLike, level: float, error: float) -> tuple[float, float]:
+    """Lower and upper bound on a law's quantile, each wrong with probability ≤ ``error``.
+
+    ``values`` (n,) are independent trials of the law, any law, or NaN where it is not known what
+    came out: that counts as −∞ in the lower bound and as +∞ in the upper one.  The bounds are
+    order statistics: the k-th smallest value exceeds the quantile only if fewer than k values are
+    at most it, which for a binomial number with probability ``level`` or more is as rare as that.
+    A bound is NaN where there are too few trials for it.
+
+    Source: David and Nagaraja, Order Statistics (3rd ed., 2003), section 7.1.
+    Raises ``InputError`` unless level and error lie strictly between 0 and 1 and values is (n,).
+    """
+    from scipy.special import bdtr, bdtrc
+
+    _require_inside_unit_interval("level", level)
+    _require_inside_unit_interval("error", error)
+    trials = np.asarray(values, dtype=np.float64)
+    if trials.ndim != 1:
+        raise InputError(f"values has shape {trials.shape}, expected (n,), try values.ravel()")
+    known = np.sort(trials[~np.isnan(trials)])
+    fewer = np.arange(trials.size, dtype=np.float64)  # than k = 1, …, n values below the quantile
+    low_rank = int((bdtr(fewer, trials.size, level) <= error).sum())
+    high_rank = trials.size + 1 - int((bdtrc(fewer, trials.size, level) <= error).sum())
+    place = low_rank - (trials.size - known.size)
+    low = float(known[place - 1]) if place >= 1 else math.nan
+    high = float(known[high_rank - 1]) if high_rank <= known.size else math.nan
+    return low, high
 
 
 def confidence_sequence(

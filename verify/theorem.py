@@ -300,7 +300,9 @@ class Theorem:
             if entry.id == name:
                 return entry
         known = ", ".join(entry.id for entry in self.entries)
-        raise UnknownName(f"theorem {self.address!r} has no {name!r}; it has {known}")
+        raise UnknownName(
+            f"theorem {self.address!r} has no claim or measure {name!r}; it has {known}"
+        )
 
     @property
     def entries(self) -> tuple[Claim | Measure | Chain, ...]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from verify.errors import UnknownName
+from verify.findings import ChainFinding, Measured, Realised, json_values
 from verify.margin import Floats, Masks, fails_beyond, holds_beyond
 from verify.statistics import SlopeFit, binomial_lower_bound, binomial_upper_bound
 
@@ -196,6 +197,7 @@ class CellVerdict:
     """The verdict at one point, its counts, and bounds on P(holds | in scope).
 
     The bounds are NaN for a universal claim, which states them for all its cells together.
+    margins: `findings.seven_numbers` of those that are decided in scope; None if there are none.
     """
 
     point: dict[str, Any]
@@ -203,6 +205,7 @@ class CellVerdict:
     tally: Tally
     lower_bound: float
     upper_bound: float
+    margins: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -251,6 +254,7 @@ class Verdict:
     lower_bound, upper_bound: on P(holds | in scope), for a universal claim averaged over its
     cells, for a with-probability claim at its worst cell; NaN for rates. confidence: of each
     bound, after the error budget is split.   expected: "supported", or "refuted" for controls.
+    instance: the worst violation.   closest: the least decided margin in scope, violated or not.
     """
 
     theorem: str
@@ -274,6 +278,7 @@ class Verdict:
     cells: tuple[CellVerdict, ...] = ()
     slopes: tuple[SlopeVerdict, ...] = ()
     instance: Instance | None = None
+    closest: Instance | None = None
     hunted: Hunted | None = None
     probability: float | None = None
     given: tuple[str, ...] = ()
@@ -289,29 +294,24 @@ class Verdict:
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict as JSON-able values (NaN and infinities as null)."""
-        return {name: _jsonable(value) for name, value in asdict(self).items()}
-
-
-def _jsonable(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _jsonable(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_jsonable(entry) for entry in value]
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return str(value) if isinstance(value, Conclusion) else value
+        return json_values(self)
 
 
 @dataclass(frozen=True)
 class Verdicts(Sequence[Verdict]):
-    """The verdicts of one theorem, claims first, then controls.
+    """The verdicts of one theorem, claims first, then controls, and what was measured beside.
 
-    error: the share of the error budget that this theorem's verdicts use together.
+    error: the share of the error budget that this theorem's verdicts and measures use together.
+    measured, chain: what its measures and its chain came to.   realised: how often each of its
+    assumptions was met, where its claims are sampled.
     """
 
     items: tuple[Verdict, ...]
     error: float
     seconds: float = field(default=0.0, compare=False)
+    measured: tuple[Measured, ...] = ()
+    chain: ChainFinding | None = None
+    realised: tuple[Realised, ...] = ()
 
     def __len__(self) -> int:
         return len(self.items)

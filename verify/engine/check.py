@@ -22,10 +22,21 @@ from verify.claims import Claim
 from verify.engine.conclude import conclude
 from verify.engine.evaluate import Record, evaluate_block
 from verify.engine.executors import ProcessPool, map_unordered
-from verify.engine.plan import Cell, plan, profile_named, replace_cells, selected, trials_of, whole
+from verify.engine.measured import conclude_chain, conclude_measure, realised
+from verify.engine.plan import (
+    Cell,
+    Entry,
+    plan,
+    profile_named,
+    replace_cells,
+    selected,
+    trials_of,
+    whole,
+)
 from verify.engine.store import RecordsMissing, Store
 from verify.errors import InputError, TheoremError
 from verify.loading import load_origin, source_digest
+from verify.measures import Chain, Measure
 from verify.space import Point
 from verify.statistics import ErrorBudget
 from verify.theorem import Theorem
@@ -69,19 +80,22 @@ def check(
     progress: Progress | None = None,
     compute: bool = True,
 ) -> Verdicts:
-    """Sample every claim and control of `theorem` and return a verdict on each.
+    """Sample every claim, control and measure of `theorem`; return a verdict on each claim and
+    control, and what was measured.
 
-    claims: ids of claims and controls, where not all are wanted; each gets the verdict that it
-    gets among all.   profile: "quick", "full" or "nightly".   cells: points that replace those of
-    universal and with-probability claims.   trials: a cell, in place of the profile's.
-    confidence: that nothing stated here is wrong, over all claims and controls together.
+    claims: ids of claims, controls and measures, and "chain", where not all are wanted; each comes
+    out as it does among all.   profile: "quick", "full" or "nightly".   cells: points that replace
+    those of universal and with-probability claims; measures and the chain are about points of
+    their own, and are left out then unless `claims` names them.   trials: a cell, in place of the
+    profile's.   confidence: that nothing stated here is wrong, over all claims, controls and
+    measures together.
     executor: None runs here; else see `verify.engine.executors`.   store: where blocks are kept
     and found again, so that an interrupted check goes on.   compute: False takes every block from
     the store, unexamined, and raises RecordsMissing where that does not hold them all.
 
     The verdicts follow from the theorem, the profile (or cells and trials), the confidence and
-    the root seed alone; to notice where they do not, one block of each claim is computed twice,
-    and one that is stored once more.
+    the root seed alone; to notice where they do not, one block of each claim and measure is
+    computed twice, and one that is stored once more.
     Raises InputError for unusable arguments, TheoremError for a theorem that is not written as
     the vocabulary asks, StoreError, BackendUnavailable.
     """
@@ -94,6 +108,8 @@ def check(
         theorem = replace_cells(theorem, cells)
     budget = ErrorBudget(1.0 - confidence, theorem.registered)
     chosen, wanted = profile_named(profile), selected(theorem, claims)
+    if cells is not None and claims is None:
+        wanted = theorem.all_claims
     planned = plan(theorem, wanted, chosen, budget, trials)
     opened = open_backend(backend)
     records = (
@@ -101,12 +117,30 @@ def check(
         if compute
         else _recalled(theorem, planned, root_seed, store, opened)
     )
-    counted = (trials_of(theorem, claim, chosen, budget, trials) for claim in wanted)
-    verdicts = tuple(
-        conclude(theorem, claim, planned, records, budget, count)
-        for claim, count in zip(wanted, counted, strict=True)
+    counts = {entry.id: trials_of(theorem, entry, chosen, budget, trials) for entry in wanted}
+    return Verdicts(
+        tuple(
+            conclude(theorem, entry, planned, records, budget, counts[entry.id])
+            for entry in wanted
+            if isinstance(entry, Claim)
+        ),
+        budget.total,
+        time.perf_counter() - began,
+        measured=tuple(
+            conclude_measure(theorem, entry, planned, records, budget, counts[entry.id])
+            for entry in wanted
+            if isinstance(entry, Measure)
+        ),
+        chain=next(
+            (
+                conclude_chain(theorem, entry, planned, records, counts[entry.id])
+                for entry in wanted
+                if isinstance(entry, Chain)
+            ),
+            None,
+        ),
+        realised=realised(theorem, planned, records, counts),
     )
-    return Verdicts(verdicts, budget.total, time.perf_counter() - began)
 
 
 def _require_traceable(
@@ -167,13 +201,15 @@ def _gather(
 
     comparable = backend.name == "numpy"
     if store is not None and comparable:
-        again = [task_of(key) for key in _representing(theorem.all_claims, list(found))]
+        again = [task_of(key) for key in _representing(theorem.entries, list(found))]
         with closing(map_unordered(executor, _evaluate, again)) as results:
             for task, record in results:
                 cell, block = task.key
                 what = f"theorem {theorem.address!r}: block {block} at {cell.point}"
                 store.confirm(hashes[cell], block, record, what)
-    twice = _representing(theorem.claims, missing) if comparable else set()
+    controls = {control.id for control in theorem.controls}
+    uncontrolled = [entry for entry in theorem.entries if entry.id not in controls]
+    twice = _representing(uncontrolled, missing) if comparable else set()
     tasks = [task_of(key) for key in missing for _ in range(1 + (key in twice))]
     first: dict[_Key, Record] = {}
     with closing(map_unordered(executor, _evaluate, tasks)) as results:
@@ -228,13 +264,13 @@ def _blocks(theorem: Theorem, cell: Cell) -> int:
     return math.ceil(cell.trials / theorem.block)
 
 
-def _representing(claims: Iterable[Claim], blocks: Sequence[_Key]) -> set[_Key]:
-    """Return a few of the blocks, on which each of the claims is evaluated that can be."""
-    chosen, left = set(), {claim.id for claim in claims}
+def _representing(entries: Iterable[Entry], blocks: Sequence[_Key]) -> set[_Key]:
+    """Return a few of the blocks, on which each of the entries is evaluated that can be."""
+    chosen, left = set(), {entry.id for entry in entries}
     for cell, block in blocks:
-        if left & set(cell.claims):
+        if left & set(cell.ids):
             chosen.add((cell, block))
-            left -= set(cell.claims)
+            left -= set(cell.ids)
     return chosen
 
 
@@ -308,6 +344,7 @@ def _configurations(
             "canonical_point": cell.point.canonical,
             "control": cell.control,
             "claims": cell.claims,
+            "measures": cell.measures,
         }
         for cell in planned
     }

@@ -14,6 +14,7 @@ from verify.claims import Claim, Probable, Rate
 from verify.engine.evaluate import Record
 from verify.engine.plan import Cell, broken_by
 from verify.engine.rates import conclude_rate
+from verify.findings import seven_numbers
 from verify.statistics import ErrorBudget
 from verify.theorem import Theorem, points_of
 from verify.verdict import (
@@ -75,7 +76,7 @@ def _conclude_inequality(
     """Judge a universal or with-probability claim."""
     error = budget.per_side(len(cells))
     probability = claim.probability if isinstance(claim, Probable) else None
-    judged, worst = [], []
+    judged, closest = [], []
     for cell in cells:
         value, rounding, scope = (
             records[cell][f"{claim.id}.{name}"][:trials] for name in ("value", "rounding", "scope")
@@ -92,14 +93,17 @@ def _conclude_inequality(
             if probability is None
             else (tally.lower_bound(error), tally.upper_bound(error))
         )
-        judged.append(CellVerdict(dict(cell.point), verdict, tally, *bounds))
-        if tally.violated:
-            _, violated = decided(value, rounding, scope)
-            position = int(np.argmin(np.where(violated, value, np.inf)))
+        holds, violated = decided(value, rounding, scope)
+        known = holds | violated
+        margins = seven_numbers(value[known])
+        judged.append(CellVerdict(dict(cell.point), verdict, tally, *bounds, margins))
+        if known.any():
+            position = int(np.flatnonzero(known)[np.argmin(value[known])])
             block, trial = divmod(position, theorem.block)
             margin = float(value[position])
-            worst.append(Instance(dict(cell.point), block, trial, cell.control, margin))
+            closest.append(Instance(dict(cell.point), block, trial, cell.control, margin))
     pooled = functools.reduce(operator.add, (cell.tally for cell in judged))
+    least = min(closest, key=lambda instance: instance.margin, default=None)
     if probability is None:
         verdict = conclude_universal(pooled)
         error = budget.per_side(1)
@@ -120,7 +124,8 @@ def _conclude_inequality(
         "worst_margin": pooled.worst_margin,
         "detail": _explain(claim, verdict, pooled, bounds) + _untested(claim, cells, judged),
         "cells": tuple(judged),
-        "instance": min(worst, key=lambda instance: instance.margin, default=None),
+        "instance": least if pooled.violated else None,
+        "closest": least,
     }
 
 

@@ -11,10 +11,11 @@ import numpy as np
 
 from verify.arrays import Backend, to_numpy
 from verify.blame import blaming, whereabouts
-from verify.claims import Assumption, Claim, Rate, Sweep
+from verify.claims import Assumption, Claim, Rate, Sweep, name_of
 from verify.engine.plan import Cell
 from verify.errors import InputError, TheoremError
 from verify.margin import Floats, Margin
+from verify.measures import Chain, Frequency, Measure
 from verify.space import Point
 from verify.theorem import Theorem, Trial
 from verify.verdict import IN_SCOPE, OUT_OF_SCOPE, SCOPE_UNKNOWN
@@ -28,7 +29,10 @@ class Record:
 
     Series are called "claim.value", "claim.rounding", "claim.scope" (see `IN_SCOPE`), for
     rates "claim.quantity", "claim.against.sweep" and with a band "claim.band_low" and
-    "claim.band_high", for assumptions "given.id.value" and "given.id.rounding".
+    "claim.band_high", for assumptions "given.id.value" and "given.id.rounding"; for measures
+    "measure.scope", "measure.value" and "measure.rounding" or "measure.quantity", and where they
+    have them "measure.against" and "measure.prediction"; for links of the chain
+    "chain.link.value" and "chain.link.rounding".
     data: (series, T) in float64.
     """
 
@@ -95,31 +99,55 @@ def simulator(theorem: Theorem, control: str) -> Callable[[Any], Any] | None:
 def evaluate_block(
     theorem: Theorem, cell: Cell, root_seed: int, block: int, backend: Backend | None = None
 ) -> Record:
-    """Draw one block of a cell and evaluate all of the cell's claims and assumptions on it."""
+    """Draw one block of a cell and evaluate whatever the cell has on it, and its assumptions."""
     trial = draw_trial(theorem, cell, root_seed, block, backend)
-    claims = [theorem.claim(name) for name in cell.claims]
+    entries = [theorem.entry(name) for name in cell.ids]
+    scoped = [entry for entry in entries if not isinstance(entry, Chain)]
     series: dict[str, Floats] = {}
     margins: dict[Assumption, Margin] = {}
-    for assumption in dict.fromkeys(a for claim in claims for a in claim.given):
+    for assumption in dict.fromkeys(a for entry in scoped for a in entry.given):
         margin = margins[assumption] = margin_of(assumption.inequality, trial, "assumption")
-        series[f"given.{assumption.id}.value"] = margin.value
-        series[f"given.{assumption.id}.rounding"] = margin.uncertainty
-    for claim in claims:
-        series[f"{claim.id}.scope"] = scope_of(claim, trial, margins)
-        if isinstance(claim, Rate):
-            series[f"{claim.id}.quantity"] = quantity_of(claim.inequality, trial)
-            for sweep in _sweeps_at(claim, cell.point):
-                series[f"{claim.id}.against.{sweep.name}"] = quantity_of(
-                    sweep.against, trial, constant=True
-                )
-            for side, bound in zip(BAND, claim.band or (), strict=False):
-                series[f"{claim.id}.{side}"] = quantity_of(bound, trial, constant=True)
+        series |= _both(f"given.{assumption.id}", margin)
+    for entry in entries:
+        if isinstance(entry, Chain):
+            for link in entry.links:
+                name = f"{entry.id}.{name_of(link)}"
+                series |= _both(name, margin_of(link, trial, "link"))
+            continue
+        series[f"{entry.id}.scope"] = scope_of(entry, trial, margins)
+        if isinstance(entry, Rate):
+            series |= _rate_series(entry, trial, cell.point)
+        elif isinstance(entry, Measure):
+            series |= _measure_series(entry, trial)
         else:
-            margin = margin_of(claim.inequality, trial)
-            series[f"{claim.id}.value"] = margin.value
-            series[f"{claim.id}.rounding"] = margin.uncertainty
+            series |= _both(entry.id, margin_of(entry.inequality, trial))
     full = [np.broadcast_to(values, (trial.trials,)) for values in series.values()]
     return Record(tuple(series), np.asarray(full, dtype=np.float64))
+
+
+def _both(name: str, margin: Margin) -> dict[str, Floats]:
+    return {f"{name}.value": margin.value, f"{name}.rounding": margin.uncertainty}
+
+
+def _rate_series(claim: Rate, trial: Trial, point: Point) -> dict[str, Floats]:
+    series = {f"{claim.id}.quantity": quantity_of(claim.inequality, trial)}
+    for sweep in _sweeps_at(claim, point):
+        against = quantity_of(sweep.against, trial, constant=True)
+        series[f"{claim.id}.against.{sweep.name}"] = against
+    for side, bound in zip(BAND, claim.band or (), strict=False):
+        series[f"{claim.id}.{side}"] = quantity_of(bound, trial, constant=True)
+    return series
+
+
+def _measure_series(measure: Measure, trial: Trial) -> dict[str, Floats]:
+    if isinstance(measure, Frequency):
+        series = _both(measure.id, margin_of(measure.inequality, trial, "measure"))
+    else:
+        series = {f"{measure.id}.quantity": quantity_of(measure.function, trial)}
+    for name, function in (("against", measure.against), ("prediction", measure.prediction)):
+        if function is not None:
+            series[f"{measure.id}.{name}"] = quantity_of(function, trial, constant=True)
+    return series
 
 
 def _sweeps_at(claim: Rate, point: Point) -> list[Sweep]:
@@ -127,9 +155,10 @@ def _sweeps_at(claim: Rate, point: Point) -> list[Sweep]:
 
 
 def scope_of(
-    claim: Claim, trial: Trial, margins: Mapping[Assumption, Margin] | None = None
+    claim: Claim | Measure, trial: Trial, margins: Mapping[Assumption, Margin] | None = None
 ) -> Floats:
-    """Return where the claim's assumptions hold: `IN_SCOPE`, `OUT_OF_SCOPE`, `SCOPE_UNKNOWN`.
+    """Return where a claim's or measure's assumptions hold: `IN_SCOPE`, `OUT_OF_SCOPE`,
+    `SCOPE_UNKNOWN`.
 
     margins: those of assumptions that have been evaluated already.
     """
@@ -177,7 +206,7 @@ def margin_of(function: Callable[[Trial], Margin], trial: Trial, role: str = "cl
 
 
 def quantity_of(function: Callable[[Trial], Any], trial: Trial, constant: bool = False) -> Floats:
-    """Evaluate a rate's quantity or abscissa, (B,). Raises TheoremError if it misbehaves.
+    """Evaluate a quantity or an abscissa, (B,). Raises TheoremError if it misbehaves.
 
     constant: whether it may be one number that was computed, as a quantity may not.
     """

@@ -1,4 +1,5 @@
-"""Which points are sampled how often, for which claims: decided before the first trial."""
+"""Which points are sampled how often, for which claims and measures: decided before the first
+trial."""
 
 from __future__ import annotations
 
@@ -8,16 +9,21 @@ from dataclasses import dataclass, replace
 
 from verify.claims import Claim, Probable, Rate
 from verify.errors import InputError, UnknownName
+from verify.measures import Chain, Measure
 from verify.space import Point
 from verify.statistics import ErrorBudget, trials_to_support
 from verify.theorem import Theorem, points_of
+
+Entry = Claim | Measure | Chain
+"""What a theorem has sampled."""
 
 
 @dataclass(frozen=True)
 class Profile:
     """How much evidence to gather.
 
-    trials: a cell of a universal or with-probability claim.   sweep_trials: a point of a rate.
+    trials: a cell of a universal or with-probability claim, a measure, or a chain.
+    sweep_trials: a point of a rate.
     hunted: examples of the counterexample search for each universal claim.
     """
 
@@ -46,81 +52,90 @@ def profile_named(name: str) -> Profile:
 
 @dataclass(frozen=True)
 class Cell:
-    """One law of problems under one simulator, and the claims that are evaluated on it.
+    """One law of problems under one simulator, and what is evaluated on it.
 
     control: id of the control whose broken simulator runs here, "" for the theorem's own.
-    claims: ids.   trials: how many are counted (blocks are drawn whole).
+    claims: ids.   trials: how many are counted (blocks are drawn whole).   measures: ids, with
+    "chain" where the theorem's chain is evaluated here.
     """
 
     point: Point
     control: str
     claims: tuple[str, ...]
     trials: int
+    measures: tuple[str, ...] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all that is evaluated here."""
+        return (*self.claims, *self.measures)
 
 
-def selected(theorem: Theorem, names: Collection[str] | None) -> tuple[Claim, ...]:
-    """Return the claims, then the controls' claims, that are called one of `names`; None: all.
+def selected(theorem: Theorem, names: Collection[str] | None) -> tuple[Entry, ...]:
+    """Return what is called one of `names`, in the order claims, controls' claims, measures,
+    chain; None: all.
 
     Raises UnknownName for a name that none of them has, InputError if there is no name.
     """
     if names is None:
-        return theorem.all_claims
-    wanted = {theorem.claim(name).id for name in ([names] if isinstance(names, str) else names)}
+        return theorem.entries
+    wanted = {theorem.entry(name).id for name in ([names] if isinstance(names, str) else names)}
     if not wanted:
         raise InputError("claims is empty, expected the id of at least one claim or control")
-    return tuple(claim for claim in theorem.all_claims if claim.id in wanted)
+    return tuple(entry for entry in theorem.entries if entry.id in wanted)
 
 
 def plan(
     theorem: Theorem,
-    claims: Collection[Claim],
+    entries: Collection[Entry],
     profile: Profile,
     budget: ErrorBudget,
     trials: int | None = None,
 ) -> tuple[Cell, ...]:
-    """Return the cells of a check of some of a theorem's claims: one for each point and
-    simulator, with all of them that are sampled there.
+    """Return the cells of a check of some of a theorem's claims and measures: one for each point
+    and simulator, with all of them that are sampled there.
 
     A with-probability claim gets at least the trials that can support it (`trials_of`).
     """
-    wanted: dict[tuple[Point, str], list[Claim]] = {}
-    for claim in claims:
-        for point in points_of(theorem, claim):
-            wanted.setdefault((point, broken_by(theorem, claim)), []).append(claim)
+    wanted: dict[tuple[Point, str], list[Entry]] = {}
+    for entry in entries:
+        for point in points_of(theorem, entry):
+            wanted.setdefault((point, broken_by(theorem, entry)), []).append(entry)
     return tuple(
         Cell(
             point,
             control,
-            tuple(claim.id for claim in claims),
-            max(trials_of(theorem, claim, profile, budget, trials) for claim in claims),
+            tuple(entry.id for entry in here if isinstance(entry, Claim)),
+            max(trials_of(theorem, entry, profile, budget, trials) for entry in here),
+            tuple(entry.id for entry in here if not isinstance(entry, Claim)),
         )
-        for (point, control), claims in wanted.items()
+        for (point, control), here in wanted.items()
     )
 
 
-def broken_by(theorem: Theorem, claim: Claim) -> str:
+def broken_by(theorem: Theorem, entry: Entry) -> str:
     """Return the id of the control whose broken simulator a claim is about, "" if none."""
-    return next((c.id for c in theorem.controls if c.claim is claim and c.simulate), "")
+    return next((c.id for c in theorem.controls if c.claim is entry and c.simulate), "")
 
 
 def trials_of(
     theorem: Theorem,
-    claim: Claim,
+    entry: Entry,
     profile: Profile,
     budget: ErrorBudget,
     trials: int | None = None,
 ) -> int:
-    """Return how many trials a cell of `claim` counts, fixed before sampling.
+    """Return how many trials a cell of a claim, measure or chain counts, fixed before sampling.
 
     Raises InputError for trials that are no whole number from 1.
     """
     if trials is not None:
         return whole("trials", trials, 1)
-    if isinstance(claim, Rate):
+    if isinstance(entry, Rate):
         return profile.sweep_trials
-    if isinstance(claim, Probable):
-        cells = len(points_of(theorem, claim))
-        enough = trials_to_support(claim.probability, budget.per_side(cells))
+    if isinstance(entry, Probable):
+        cells = len(points_of(theorem, entry))
+        enough = trials_to_support(entry.probability, budget.per_side(cells))
         return max(profile.trials, enough + enough // 4)
     return profile.trials
 
@@ -128,7 +143,8 @@ def trials_of(
 def replace_cells(theorem: Theorem, cells: Iterable[Point]) -> Theorem:
     """Return the theorem with its universal and with-probability claims sampled at `cells`.
 
-    Controls stay where they are known to be false, rates on their sweeps.
+    Controls stay where they are known to be false, rates on their sweeps, and measures and the
+    chain at the points that their figures are about.
     """
     points = tuple(cells)
     if not points:

@@ -263,7 +263,7 @@ def test_a_claim_that_fails_does_not_stop_the_others_when_they_are_selected():
 
 
 def test_a_selection_of_nothing_or_of_the_unknown_is_refused():
-    with pytest.raises(UnknownName, match="no claim 'x'; it has at_least_zero"):
+    with pytest.raises(UnknownName, match="no claim or measure 'x'; it has at_least_zero"):
         check(everything(), claims=["x"])
     with pytest.raises(InputError, match="claims is empty"):
         check(everything(), claims=[])
