@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -102,16 +102,6 @@ def hunted_kinds(theorem: Theorem) -> list[tuple[Kind, st.SearchStrategy[dict[st
     if theorem.explicit is not None:
         kinds.append(("explicit", strategies.explicit(theorem)))
     return kinds
-
-
-def hunted_cases(
-    theorems: Iterable[Theorem],
-) -> Iterator[tuple[str, tuple[Theorem, Claim, Kind, st.SearchStrategy[dict[str, Any]]]]]:
-    """Yield every claim that is hunted with each kind of instance, under an id for tests."""
-    for theorem in theorems:
-        for claim in hunted_claims(theorem):
-            for kind, strategy in hunted_kinds(theorem):
-                yield f"{theorem.address_of(claim.id)}-{kind}", (theorem, claim, kind, strategy)
 
 
 def hunt(theorem: Theorem, claim: Claim, examples: int, root_seed: int) -> Hunt:

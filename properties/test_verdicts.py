@@ -10,20 +10,16 @@ from typing import Any
 import pytest
 
 from properties.catalogue import MODULES, find_theorem
-from verify import check
+from properties.suite import require_expected_verdict
 
 CASES = [
     pytest.param(theorem, claim, id=theorem.address_of(claim.id))
     for theorem in map(find_theorem, MODULES)
-    for claim in [*theorem.claims, *(control.claim for control in theorem.controls)]
+    for claim in theorem.all_claims
 ]
 
 
 @pytest.mark.parametrize(("theorem", "claim"), CASES)
 def test_verdict_is_the_expected_one(theorem: Any, claim: Any, pytestconfig: Any) -> None:
     nightly = pytestconfig.getoption("--hypothesis-profile") == "nightly"
-    profile = "full" if nightly else "quick"
-    verdict = check(theorem, claims=[claim.id], profile=profile)[claim.id]
-    assert verdict.as_expected, (
-        f"{verdict.verdict}, expected {verdict.expected}: {verdict.statement} {verdict.detail}"
-    )
+    require_expected_verdict(theorem, claim, "full" if nightly else "quick", seed=0)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from properties import strategies
 from properties.catalogue import MODULES, find_theorem
-from properties.search import OUT_OF_SCOPE, hunted_cases, look_at
+from properties.search import OUT_OF_SCOPE, hunted_claims, hunted_kinds, look_at
 from verify import Axis, Explicit, Field, TheoremError, load_file
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -95,7 +95,12 @@ def test_explicit_values_have_the_shapes_and_ranges_that_they_declare() -> None:
     assert {integers["n"] for integers in met} == {1, 2, 3}
 
 
-CASES = [pytest.param(*case, id=name) for name, case in hunted_cases(map(find_theorem, MODULES))]
+CASES = [
+    pytest.param(theorem, claim, *kind, id=f"{theorem.address_of(claim.id)}-{kind[0]}")
+    for theorem in map(find_theorem, MODULES)
+    for claim in hunted_claims(theorem)
+    for kind in hunted_kinds(theorem)
+]
 
 
 @pytest.mark.parametrize(("theorem", "claim", "kind", "strategy"), CASES)

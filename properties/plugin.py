@@ -1,0 +1,157 @@
+"""pytest --theorem FILE: the property suite of a theorem, as tests, in any folder.
+
+Loaded by every pytest that runs beside this package, so it imports nothing until it is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("theorems", "theorems as tests (relu-verify)")
+    group.addoption(
+        "--theorem",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="Test the theorem in this Python file, or a built-in one by its id: search each "
+        "universal claim, and require the expected verdict on every claim and control. May be "
+        "given several times; without other arguments, nothing else is collected.",
+    )
+    group.addoption(
+        "--theorem-profile",
+        choices=("quick", "full", "nightly"),
+        default="quick",
+        help="How much evidence to gather (default: quick).",
+    )
+    group.addoption(
+        "--theorem-seed", type=int, default=0, metavar="N", help="Root of all randomness."
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    names = config.getoption("--theorem")
+    if names:
+        config.pluginmanager.register(_Theorems(config, dict(map(_found, names))))
+
+
+class _Theorems:
+    """The theorems that were asked for: their files are collected as theorems, not as modules."""
+
+    def __init__(self, config: pytest.Config, names: dict[Path, str]) -> None:
+        self.names = names
+        self.profile: str = config.getoption("--theorem-profile")
+        self.seed: int = config.getoption("--theorem-seed")
+        on_the_command_line = any(
+            argument.startswith("--theorem") for argument in config.invocation_params.args
+        )
+        source = pytest.Config.ArgsSource
+        if on_the_command_line and config.args_source in (source.INVOCATION_DIR, source.TESTPATHS):
+            config.args = []
+        given = {Path(argument.partition("::")[0]).resolve() for argument in config.args}
+        config.args += [str(file) for file in names if file not in given]
+
+    def pytest_report_header(self) -> str:
+        names = ", ".join(self.names.values())
+        return f"theorems: {names} (profile {self.profile}, seed {self.seed})"
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(
+        self, file_path: Path, parent: pytest.Collector
+    ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+        usual = yield
+        name = self.names.get(file_path.resolve())
+        if name is None:
+            return usual
+        nodeid = {} if name.endswith(".py") else {"nodeid": name}
+        return [TheoremFile.from_parent(parent, path=file_path, theorem=name, asked=self, **nodeid)]
+
+
+class TheoremFile(pytest.File):
+    """The file of a theorem; its tests are `claim[search]` and `claim[verdict]`."""
+
+    def __init__(self, *, theorem: str, asked: _Theorems, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.theorem = theorem
+        self.asked = asked
+
+    def collect(self) -> Iterator[pytest.Item]:
+        from properties.catalogue import find_theorem
+        from properties.search import hunted_claims
+        from properties.suite import require_expected_verdict, require_no_counterexample
+        from verify.engine.plan import PROFILES
+        from verify.errors import ReluVerifyError
+
+        try:
+            theorem = find_theorem(self.theorem)
+        except ReluVerifyError as reason:
+            raise self.CollectError(str(reason)) from reason
+        profile, seed = self.asked.profile, self.asked.seed
+        examples = PROFILES[profile].hunted
+        for claim in hunted_claims(theorem):
+            yield ClaimItem.of(
+                self, claim, "search", require_no_counterexample, theorem, claim, examples, seed
+            )
+        for claim in theorem.all_claims:
+            yield ClaimItem.of(
+                self, claim, "verdict", require_expected_verdict, theorem, claim, profile, seed
+            )
+
+
+class ClaimItem(pytest.Item):
+    """One part of the suite for one claim."""
+
+    def __init__(self, *, line: int | None, part: Callable[[], None], **rest: Any) -> None:
+        super().__init__(**rest)
+        self.line = line
+        self.part = part
+
+    @staticmethod
+    def of(
+        parent: TheoremFile, claim: Any, what: str, part: Callable[..., None], *arguments: Any
+    ) -> ClaimItem:
+        """Return the item that calls `part` with the arguments."""
+        code = getattr(claim.inequality, "__code__", None)
+        item: ClaimItem = ClaimItem.from_parent(
+            parent,
+            name=f"{claim.id}[{what}]",
+            line=None if code is None else code.co_firstlineno - 1,
+            part=lambda: part(*arguments),
+        )
+        return item
+
+    def runtest(self) -> None:
+        self.part()
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        return self.path, self.line, self.name
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        from properties.suite import ClaimFails
+        from verify.errors import ReluVerifyError
+
+        if isinstance(excinfo.value, ClaimFails | ReluVerifyError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+
+def _found(name: str) -> tuple[Path, str]:
+    """Return a theorem's file, and its path as given or its full id. Raises UsageError."""
+    if os.path.isfile(name) and name.endswith(".py"):
+        return Path(name).resolve(), name
+    from properties.catalogue import find_theorem
+    from verify.errors import ReluVerifyError
+
+    try:
+        theorem = find_theorem(name)
+    except ReluVerifyError as reason:
+        raise pytest.UsageError(f"--theorem: {reason}") from reason
+    module = (theorem.origin or "").removeprefix("module:")
+    return Path(str(sys.modules[module].__file__)).resolve(), theorem.id
