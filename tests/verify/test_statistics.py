@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from verify.statistics import (
     binomial_upper_bound,
     confidence_sequence,
     fit_slope,
+    quantile_bounds,
     trials_to_support,
 )
 
@@ -433,6 +436,79 @@ def test_abscissae_that_differ_only_by_rounding_are_equal():
 def test_slope_error_is_validated(error):
     with pytest.raises(InputError, match="error="):
         fit_slope([0.0, 1.0, 2.0], FINE, error)
+
+
+# Bounds on quantiles
+
+
+def below(rank, trials, level):
+    """Return, exactly, the probability that fewer than `rank` of the trials are below the level's
+    quantile of a continuous law."""
+    return sum(math.comb(trials, k) * level**k * (1 - level) ** (trials - k) for k in range(rank))
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("trials", [1, 7, 30, 131, 200])
+@pytest.mark.parametrize("level", [Fraction(1, 20), Fraction(1, 2), Fraction(19, 20)])
+def test_quantile_bounds_are_the_closest_order_statistics_that_err_rarely_enough(
+    trials, level, error
+):
+    """For every continuous law: that the k-th smallest is above the quantile has the probability
+    that fewer than k are below it."""
+    low, high = quantile_bounds(np.arange(trials, 0, -1), float(level), error)
+    if math.isnan(low):
+        assert below(1, trials, level) > error
+    else:
+        assert below(int(low), trials, level) <= error < below(int(low) + 1, trials, level)
+    if math.isnan(high):
+        assert 1 - below(trials, trials, level) > error
+    else:
+        over = 1 - below(int(high), trials, level)
+        assert over <= error < 1 - below(int(high) - 1, trials, level)
+
+
+@pytest.mark.parametrize("level", [0.2, 0.35, 0.5, 0.8])
+def test_quantile_bounds_cover_the_quantiles_of_a_discrete_law_exactly(level):
+    """The law of 0, 1, 2 with probabilities .3, .4, .3, over all 729 outcomes of six trials: each
+    bound is beyond the quantile with probability 0.1 at most."""
+    chances = (0.3, 0.4, 0.3)
+    quantile = next(x for x in range(3) if sum(chances[: x + 1]) >= level)
+    too_high, too_low, said = 0.0, 0.0, 0
+    for outcome in product(range(3), repeat=6):
+        probability = math.prod(chances[x] for x in outcome)
+        low, high = quantile_bounds(outcome, level, 0.1)
+        too_high += probability * (low > quantile)
+        too_low += probability * (high < quantile)
+        said += not (math.isnan(low) and math.isnan(high))
+    assert said
+    assert too_high <= 0.1
+    assert too_low <= 0.1
+
+
+def test_unknown_values_could_be_anywhere():
+    known = np.arange(1.0, 101.0)
+    low, high = quantile_bounds(known, 0.5, 0.05)
+    for unknown in (1, 5):
+        less, more = quantile_bounds([*known, *[math.nan] * unknown], 0.5, 0.05)
+        floor = quantile_bounds([*[-1e9] * unknown, *known], 0.5, 0.05)[0]
+        ceiling = quantile_bounds([*known, *[1e9] * unknown], 0.5, 0.05)[1]
+        assert (less, more) == (floor, ceiling)
+        assert less <= low < high <= more
+    assert np.isnan(quantile_bounds([math.nan] * 100, 0.5, 0.05)).all()
+    assert np.isnan(quantile_bounds([], 0.5, 0.05)).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1.0], 0.0, 0.05), "level=0.0"),
+        (([1.0], 0.5, 1.0), "error=1.0"),
+        (([[1.0]], 0.5, 0.05), r"values has shape \(1, 1\), expected \(n,\), try values.ravel"),
+    ],
+)
+def test_arguments_of_quantile_bounds_are_validated(arguments, message):
+    with pytest.raises(InputError, match=message):
+        quantile_bounds(*arguments)
 
 
 # The budget
