@@ -296,6 +296,11 @@ class Verdict:
         """Return the verdict as JSON-able values (NaN and infinities as null)."""
         return json_values(self)
 
+    def _repr_html_(self) -> str:
+        from verify.notebook import verdict_html
+
+        return verdict_html(self)
+
 
 @dataclass(frozen=True)
 class Verdicts(Sequence[Verdict]):
@@ -335,3 +340,8 @@ class Verdicts(Sequence[Verdict]):
 
     def __str__(self) -> str:
         return "\n".join(f"{v.verdict:<13}{v.full_id}  {v.detail}" for v in self.items)
+
+    def _repr_html_(self) -> str:
+        from verify.notebook import verdicts_html
+
+        return verdicts_html(self)
