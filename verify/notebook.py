@@ -58,7 +58,7 @@ def _verdict_cells(verdict: Verdict) -> Iterable[str]:
     control = " (control)" if verdict.because else ""
     yield _badge(verdict)
     yield f'<span title="{title}">{escape(verdict.claim)}{control}</span>'
-    yield escape(_counts(verdict))
+    yield f'<span style="white-space:nowrap">{escape(_counts(verdict))}</span>'
     yield escape(_bound(verdict))
     yield escape(_number(verdict.worst_margin))
     yield escape(verdict.detail)
@@ -93,13 +93,9 @@ def _counts(verdict: Verdict) -> str:
 
 
 def _bound(verdict: Verdict) -> str:
-    """Return the bound that decides, or the slopes of a rate."""
+    """Return the bound that decides; of a rate nothing, whose detail tells the slopes."""
     from verify.verdict import at_least, at_most
 
-    if verdict.kind == "rate":
-        return "; ".join(
-            f"slope {s.slope:.4f} in [{s.low:.4f}, {s.high:.4f}]" for s in verdict.slopes
-        )
     if math.isnan(verdict.lower_bound):
         return ""
     if verdict.verdict == "refuted" and verdict.violated:
