@@ -128,7 +128,7 @@ def test_measures_share_the_error_and_are_found_by_name():
     assert theorem.entry("below_a_half") is control.claim
     assert theorem.entry("chain") is chain
     known = "at_least_zero, below_a_half, below_nine_tenths, chain"
-    with pytest.raises(UnknownName, match=f"theorem 'toy' has no claim or measure 'other'; it has {known}"):
+    with pytest.raises(UnknownName, match=f"'toy' has no claim or measure 'other'; it has {known}"):
         theorem.entry("other")
 
 
