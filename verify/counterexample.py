@@ -19,6 +19,7 @@ from verify.arrays import to_numpy
 from verify.blame import blaming, whereabouts
 from verify.claims import Claim, Rate
 from verify.engine.evaluate import draw_trial, margin_of, scope_of, simulator
+from verify.engine.examine import chain_of
 from verify.engine.plan import Cell, broken_by, whole
 from verify.errors import InputError, ReluVerifyError, TheoremError
 from verify.space import Point
@@ -210,7 +211,27 @@ def captured(
     )
     trial, position = realise(theorem, bare)
     facts = facts_of(theorem, trial.problem, position)
+    if not control:
+        facts |= _broken_link(theorem, trial, position)
     return Counterexample(**{**vars(bare), "facts": facts})
+
+
+def _broken_link(theorem: Theorem, trial: Trial, position: int) -> dict[str, str]:
+    """Return, as a fact, the first link of the theorem's chain that does not hold on an instance.
+
+    A link that fails to run is told in place of it: a verdict does not depend on the chain.
+    """
+    if theorem.chain is None:
+        return {}
+    try:
+        links = chain_of(theorem, trial, position)
+    except ReluVerifyError as reason:
+        return {"first_broken_link": str(reason)}
+    broken = next((link for link in links if link.state != "holds"), None)
+    if broken is None:
+        return {"first_broken_link": "none: every link of the chain holds"}
+    state = "" if broken.state == "violated" else f" ({broken.state})"
+    return {"first_broken_link": f"{broken.link}{state}: {broken.statement}"}
 
 
 def file_of(theorem: Theorem) -> str:

@@ -13,6 +13,7 @@ from verify.claims import Control, Universal
 from verify.counterexample import Counterexample, captured, jsonable, realise, replay
 from verify.errors import InputError
 from verify.loading import load_file
+from verify.measures import Chain
 
 DRAWN = {"point": {"n": 1}, "root_seed": 0, "block": 0, "trial": 0}
 SEEDED = {"point": {"n": 1}, "seed": 1}
@@ -21,6 +22,11 @@ SEEDED = {"point": {"n": 1}, "seed": 1}
 def never(trial):
     """Never."""
     return replace(below_a_half(trial), left=1.0)
+
+
+def unknown(trial):
+    """Nobody knows."""
+    return replace(below_a_half(trial), rounding=math.inf)
 
 
 def doubled(problem):
@@ -32,6 +38,7 @@ THEOREM = theorem_of(
     Universal(never),
     controls=(Control(Universal(at_least_zero), because="it is broken", simulate=doubled),),
 )
+BROKEN = "at_least_zero"
 EXAMPLE = captured(THEOREM, THEOREM.claim("never"), "drawn", DRAWN, -0.5)
 
 
@@ -160,3 +167,26 @@ CYCLE.append(CYCLE)
 def test_anything_becomes_json(value, expected):
     assert jsonable(value) == expected
     json.dumps(jsonable(value), allow_nan=False)
+
+
+def fails_to_run(trial):
+    """It runs."""
+    raise ValueError("no point" if trial.point is None else "no")
+
+
+@pytest.mark.parametrize(
+    ("links", "fact"),
+    [
+        ((at_least_zero, never, below_a_half), "never: Never."),
+        ((at_least_zero, unknown, never), "unknown (unknown): Nobody knows."),
+        ((at_least_zero,), "none: every link of the chain holds"),
+        ((fails_to_run,), "in link fails_to_run raised ValueError: no"),
+    ],
+)
+def test_a_counterexample_says_which_link_of_the_chain_breaks_first(links, fact):
+    theorem = replace(THEOREM, chain=Chain(links=links))
+    example = captured(theorem, theorem.claim("never"), "drawn", DRAWN, -0.5)
+    assert fact in example.facts["first_broken_link"]
+    broken = captured(theorem, theorem.claim("at_least_zero"), "drawn", DRAWN, -0.5, BROKEN)
+    assert "first_broken_link" not in broken.facts
+    assert "first_broken_link" not in EXAMPLE.facts
