@@ -46,6 +46,16 @@ def applies_the_step_twice(problem: Problem, state: State) -> Array:
     return 2 * gradient_step(problem, state).change - state.change
 
 
+def flips_the_second_sign(problem: Problem, state: State) -> Array:
+    """Step the second neuron as if its output sign were the other one."""
+    xp = array_namespace(problem.gram)
+    second = xp.arange(problem.neurons, device=problem.gram.device)[None, :] == 1
+    signs = xp.where(second, -problem.signs, problem.signs)
+    step = problem.step_size[:, None, None] * signs[:, :, None]
+    gradient = step * state.residual[:, None, :]
+    return state.change - xp.where(state.pattern, gradient, xp.zeros_like(gradient))
+
+
 def broken(step: Callable[[Problem, State], Array]) -> Callable[[Problem], Run]:
     """Return a solver that takes `STEPS` steps of the broken kind."""
 
@@ -89,3 +99,13 @@ ALL = (
         "each step is applied twice, so the weights after step one are others",
     ),
 )
+
+OF_PAIRS = (
+    *ALL,
+    (
+        "flips_the_second_sign",
+        broken(flips_the_second_sign),
+        "the second neuron climbs its gradient, so it leaves the labels that it should fit",
+    ),
+)
+"""Those for two neurons."""

@@ -41,6 +41,9 @@ CITATION = (
     "Descent on High-dimensional Neural Network Regression? COLT 2026, PMLR 336; arXiv 2603.04895"
 )
 
+PAIR = (1, -1)
+"""Output signs of the neurons w⊕ and w⊖."""
+
 DEFAULTS: Mapping[str, Any] = {
     "c": 0.5,
     "spectrum": "isotropic",
@@ -66,6 +69,14 @@ SYMBOLS: Mapping[str, str] = {
     "H": "c² d_2 y_min² / (n log n (1 + c²) mean(y²)), an index of the regime: our heuristic",
 }
 
+PAIR_SYMBOLS: Mapping[str, str] = {
+    **SYMBOLS,
+    "f, φ": "the model f(x) = φ(w⊕·x) − φ(w⊖·x), φ(z) = max(z, 0), with φ'(0) = 0",
+    "w⊕, w⊖": "the neurons of output sign +1 and −1; their label classes are S₊ and S₋",
+    "w_0, β⁰": "starting weights and predictions β_k⁰ = Xw_k, for k = ⊕, ⊖; w_k = Xᵀα_k⁰ + w_k^⊥",
+    "w_∞, w⋆": "limits of gradient descent; global minimum of least ‖w⊕‖² + ‖w⊖‖², with duals α⋆",
+}
+
 AXES = (
     Axis("n", 2, 12, "integer", meaning="examples"),
     Axis("aspect", 4.0, 1e4, "log", simplest=1e4, meaning="features over squared examples, d/n²"),
@@ -82,8 +93,8 @@ AXES = (
 )
 
 
-def ensemble_at(point: Point) -> Ensemble:
-    """Return the law of problems at a point."""
+def ensemble_at(point: Point, signs: tuple[int, ...] = (1,)) -> Ensemble:
+    """Return the law of problems at a point, with neurons of these output signs."""
     at = {**DEFAULTS, **point}
     n = int(at["n"])
     dimension = at["d"] if "d" in at else max(n + 1, round(at["aspect"] * n * n))
@@ -94,12 +105,18 @@ def ensemble_at(point: Point) -> Ensemble:
         labels=Labels(at["positives"], (at["y_min"], at["y_max"])),
         start=Start(at["start"], min(at["start_low"], at["start_high"]), at["start_high"]),
         relative_step=at["c"],
+        signs=signs,
     )
 
 
 def draw(point: Point, generator: np.random.Generator, trials: int) -> Problem:
-    """Draw i.i.d. problems at a point."""
+    """Draw i.i.d. problems of one neuron at a point."""
     return ensemble_at(point).draw(generator, trials)
+
+
+def draw_pair(point: Point, generator: np.random.Generator, trials: int) -> Problem:
+    """Draw i.i.d. problems of two neurons, of output signs +1 and −1, at a point."""
+    return ensemble_at(point, PAIR).draw(generator, trials)
 
 
 def place(problem: Problem, backend: Backend) -> Problem:
@@ -134,26 +151,39 @@ def describe(problem: Problem, index: int) -> dict[str, Any]:
 def _build_explicit(values: Mapping[str, Any]) -> Problem:
     n = values["n"]
     features = np.concatenate([values["diagonal"] * np.eye(n), values["block"]], axis=1)
+    start = values["start"]
     return Problem.from_features(
         features,
         values["labels"],
-        starting_predictions=values["start"][None, :],
+        starting_predictions=start.reshape(-1, n),
         step_size=values["c"] / values["diagonal"] ** 2,
+        signs=PAIR if start.ndim == 2 else (1,),
     )
 
 
-EXPLICIT = Explicit(
-    sizes={"n": (2, 6), "k": (1, 3)},
-    fields={
-        "diagonal": Field(32, 96),
-        "block": Field(-3, 3, shape=("n", "k")),
-        "labels": Field(-4, 4, shape=("n",), denominator=4, nonzero=True),
-        "start": Field(1, 8, shape=("n",), denominator=1024),
-        "c": Field(4, 16, denominator=16),
-    },
-    build=_build_explicit,
-)
-"""Features X = [K·I | a block of small integers], labels in quarters, c in sixteenths."""
+def _explicit(neurons: tuple[str, ...], sizes: Mapping[str, tuple[int, int]]) -> Explicit:
+    """Return features X = [K·I | a block of small integers], labels in quarters, c in sixteenths.
+
+    neurons: the leading axes of the start.
+    """
+    return Explicit(
+        sizes={"n": (2, 6), "k": (1, 3), **sizes},
+        fields={
+            "diagonal": Field(32, 96),
+            "block": Field(-3, 3, shape=("n", "k")),
+            "labels": Field(-4, 4, shape=("n",), denominator=4, nonzero=True),
+            "start": Field(1, 8, shape=(*neurons, "n"), denominator=1024),
+            "c": Field(4, 16, denominator=16),
+        },
+        build=_build_explicit,
+    )
+
+
+EXPLICIT = _explicit((), {})
+"""Small problems of one neuron."""
+
+PAIR_EXPLICIT = _explicit(("m",), {"m": (2, 2)})
+"""Small problems of two neurons of opposite sign."""
 
 
 def best(problem: Problem, _run: Run) -> MinimumNorm:
@@ -212,29 +242,40 @@ def start_is_in_the_span(trial: Trial) -> Margin:
 
 
 def step_is_stable(trial: Trial) -> Margin:
-    """The step is stable on the positive examples: η·λ_max(G₊₊) < 2."""
+    """The step is stable on every neuron's label class C (for one neuron, on the positive
+    examples): η·λ_max(G_CC) < 2."""
     problem: Problem = trial.problem
-    block = interaction(problem, problem.positives[:, None, :])
+    block = interaction(problem, problem.label_classes)
     largest = to_numpy(array_namespace(block).linalg.eigvalsh(block))[:, -1]
     return Margin(to_numpy(problem.step_size) * largest, 2.0, rounding=1e-12)
 
 
 def certified_from_step_one(trial: Trial) -> Margin:
-    """The step-one certificate holds: after one step the active examples are those of positive
-    label, and the row-sum bound on all later movement lets no prediction cross zero."""
+    """The step-one certificate holds: after one step every neuron is active exactly on its label
+    class (for one neuron, on the examples of positive label), and the row-sum bound on all later
+    movement lets no prediction cross zero."""
     problem = trial.problem
     state = gradient_step(problem, start(problem))
-    wrong = (to_numpy(state.pattern)[:, 0, :] != to_numpy(problem.positives)).any(axis=-1)
+    wrong = (to_numpy(state.pattern) != to_numpy(problem.label_classes)).any(axis=(1, 2))
     slack = to_numpy(certify_by_rows(problem, state).slack) / label_scale(problem)
     return Margin(0.0, np.where(wrong, -1.0, np.maximum(slack, -1.0)))
 
 
 def pattern_is_the_positives_from_step_one(trial: Trial) -> Margin:
     """From step one on, for ever, the active examples are those of positive label."""
+    return classes_from_step_one(trial)
+
+
+def patterns_are_the_label_classes_from_step_one(trial: Trial) -> Margin:
+    """From step one on, for ever, w⊕ is active exactly on S₊ and w⊖ exactly on S₋."""
+    return classes_from_step_one(trial)
+
+
+def classes_from_step_one(trial: Trial) -> Margin:
+    """Return the margin of: from step one on, every neuron is active exactly on its label class."""
     run: Run = trial.run
-    wrong = (
-        to_numpy(run.pattern_after_first_step)[:, 0, :] != to_numpy(trial.problem.positives)
-    ).mean(axis=-1)
+    found, classes = run.pattern_after_first_step, trial.problem.label_classes
+    wrong = (to_numpy(found) != to_numpy(classes)).mean(axis=(1, 2))
     margin = np.where(wrong > 0, -wrong, run.freeze_margin / label_scale(trial.problem))
     unsure = (~run.certified & (margin >= 0)) | (run.near_ties > 0)
     return Margin(0.0, margin).undecided_where(unsure)
@@ -259,5 +300,10 @@ STEP_ONE_CERTIFICATE = Assumption(certified_from_step_one, Status.DERIVED, axes=
 STABLE_STEP = Assumption(step_is_stable, Status.DERIVED, axes=("c",))
 FROZEN = Assumption(
     pattern_is_the_positives_from_step_one, Status.SUMMARY, axes=("aspect", "c", "start_high")
+)
+DECOUPLED = Assumption(
+    patterns_are_the_label_classes_from_step_one,
+    Status.SUMMARY,
+    axes=("aspect", "c", "start_high"),
 )
 NEAR_IDENTITY = Assumption(gram_is_near_identity, Status.DERIVED, axes=("aspect",))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from properties import broken_solvers
-from properties.lai2026 import setting
+from properties.lai2026 import constants, dynamics, lemmas, setting
 from properties.lai2026.setting import (
     NONZERO_LABELS,
     POSITIVE_START,
@@ -16,11 +16,9 @@ from properties.lai2026.setting import (
 )
 from verify.arrays import to_numpy
 from verify.claims import Control, Inequality, Probable, Status, Universal
-from verify.linear_algebra import solve_positive_definite
 from verify.margin import Margin
-from verify.relu.certificate import interaction, rounding
+from verify.relu.certificate import rounding
 from verify.relu.descent import descend
-from verify.relu.gap import nearest_interpolant, norm_in_span
 from verify.relu.plain import PlainRun
 from verify.relu.problem import Problem
 from verify.space import Point
@@ -49,17 +47,9 @@ HIGH = (
 """Cells with regime index H ≥ 4, isotropic and not, Gaussian and not."""
 
 
-_RATIO_ERROR = 1e-6
-"""Rounding error of a ratio of residuals, the smaller at least 1e-9 of the labels."""
-
-
 def pattern_freezes_after_step_one(trial: Trial) -> Margin:
     """From step one on the active examples are exactly those of positive label, for ever."""
-    plain: PlainRun = trial.reference("plain")
-    active = to_numpy(plain.predictions)[:, 0, :] > 0
-    disagrees = (active != to_numpy(trial.problem.positives)).any(axis=-1)
-    margin = pattern_is_the_positives_from_step_one(trial)
-    return margin.contradicted_where(plain.settled & (disagrees | (plain.last_flip > 1)))
+    return dynamics.frozen_at_the_classes(trial)
 
 
 def positives_interpolated(trial: Trial) -> Margin:
@@ -102,44 +92,19 @@ def negatives_predicted_zero(trial: Trial) -> Margin:
 
 def inactive_duals_frozen(trial: Trial) -> Margin:
     """After step one the dual coefficients of the examples of negative label never change."""
-    problem: Problem = trial.problem
-    plain: PlainRun = trial.reference("plain")
-    moved = plain.predictions - problem.starting_predictions
-    moved = moved - plain.change_after_first_step @ problem.gram
-    recomputed = solve_positive_definite(problem.gram, moved[:, 0, :, None])[:, :, 0]
-    change = np.where(to_numpy(problem.positives), 0.0, np.abs(to_numpy(recomputed)))
-    allowed = IDENTITY * np.abs(to_numpy(trial.run.duals)).max(axis=(1, 2))
-    return Margin(change.max(axis=-1), allowed, allowed).undecided_where(~plain.settled)
+    return dynamics.duals_off_the_classes_frozen(trial)
 
 
 def limit_is_nearest_interpolant(trial: Trial) -> Margin:
     """The limit is the interpolant of the positive examples that is nearest to the weights after
     step one: w_∞ = w_1 + X₊⁺(y₊ − X₊w_1)."""
-    problem: Problem = trial.problem
-    expected = nearest_interpolant(problem)
-    plain: PlainRun = trial.reference("plain")
-
-    def distance(duals: np.ndarray) -> np.ndarray:
-        return to_numpy(norm_in_span(problem.gram, duals - expected))[:, 0]
-
-    allowed = IDENTITY * to_numpy(norm_in_span(problem.gram, expected))[:, 0]
-    by_plain = distance(problem.starting_duals + plain.change)
-    return Margin.worst(
-        Margin(distance(trial.run.duals), allowed, allowed).undecided_where(~trial.run.certified),
-        Margin(by_plain, allowed, allowed).undecided_where(~plain.settled),
-    )
+    return dynamics.limit_is_nearest(trial)
 
 
 def converges_linearly(trial: Trial) -> Margin:
     """From step one on, each step shrinks the positive examples' residual at least by the factor
     ρ = max|1−ηλ(G₊₊)| < 1."""
-    problem: Problem = trial.problem
-    values = to_numpy(_eigenvalues_on_positives(problem))
-    step = to_numpy(problem.step_size)[:, None]
-    rate = np.where(np.isnan(values), -np.inf, np.abs(1 - step * values)).max(axis=-1)
-    plain: PlainRun = trial.reference("plain")
-    within = Margin(plain.contraction, rate + _RATIO_ERROR).undecided_where(~plain.settled)
-    return Margin.worst(within, Margin(rate, 1.0, rounding=1e-12))
+    return dynamics.contracts_on_the_classes(trial)
 
 
 def freezes_with_high_probability(trial: Trial) -> Margin:
@@ -151,15 +116,6 @@ def freezes_with_high_probability(trial: Trial) -> Margin:
 def _predictions(problem: Problem, duals: np.ndarray) -> np.ndarray:
     """Return predictions recomputed from Gram matrix and duals, (B, n)."""
     return np.asarray(to_numpy(duals @ problem.gram)[:, 0, :])
-
-
-def _eigenvalues_on_positives(problem: Problem) -> np.ndarray:
-    """Return the eigenvalues of G₊₊, (B, n), NaN beyond their number."""
-    positives = to_numpy(problem.positives)
-    block = to_numpy(interaction(problem, problem.positives[:, None, :]))
-    values = np.linalg.eigvalsh(block)
-    spare = positives.shape[-1] - positives.sum(axis=-1, keepdims=True)
-    return np.where(np.arange(positives.shape[-1]) < spare, np.nan, values)
 
 
 def frozen_at_a_small_step(trial: Trial) -> Margin:
@@ -210,6 +166,8 @@ theorem = Theorem(
     explicit=setting.EXPLICIT,
     place=setting.place,
     describe=setting.describe,
+    measures=constants.freezing((NONZERO_LABELS, POSITIVE_START)),
+    chain=lemmas.DYNAMICS,
     claims=(
         Universal(pattern_freezes_after_step_one, given=GIVEN, status=Status.SUMMARY),
         Probable(
