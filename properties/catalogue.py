@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
-from verify.claims import Claim
 from verify.errors import UnknownName
 from verify.loading import load_file, load_module
 from verify.theorem import Theorem
+
+if TYPE_CHECKING:
+    from verify.engine.plan import Entry
 
 MODULES = {
     "lai2026.theorem1": "properties.lai2026.theorem1",
@@ -49,41 +52,42 @@ def is_built_in(theorem: Theorem) -> bool:
     return theorem.origin in {f"module:{module}" for module in MODULES.values()}
 
 
-def find_claim(name: str) -> tuple[Theorem, Claim]:
-    """Return the claim or control called `name`, and its theorem.
+def find_entry(name: str) -> tuple[Theorem, Entry]:
+    """Return the claim, control, measure or chain called `name`, and its theorem.
 
-    name: `theorem.claim`, `path/to/file.py::claim`, or the bare claim name where it is unique
-    among the built-in theorems. Raises UnknownName.
+    name: `theorem.claim`, `path/to/file.py::claim`, or the bare name where it is unique among
+    the built-in theorems. Raises UnknownName.
     """
     if "::" in name:
         path, _, bare = name.rpartition("::")
         theorem = load_file(path)
-        return theorem, _claim_of(theorem, bare)
+        return theorem, _entry_of(theorem, bare)
     prefix, _, bare = name.rpartition(".")
     if prefix in MODULES:
         theorem = find_theorem(prefix)
-        return theorem, _claim_of(theorem, bare)
+        return theorem, _entry_of(theorem, bare)
     theorems = [find_theorem(known) for known in MODULES]
     found = [theorem for theorem in theorems if name in _names(theorem)]
     if len(found) == 1:
-        return found[0], found[0].claim(name)
+        return found[0], found[0].entry(name)
     if found:
         full = ", ".join(theorem.address_of(name) for theorem in found)
-        raise UnknownName(f"claim {name!r} is in several theorems: write one of {full}")
+        raise UnknownName(f"{name!r} is in several theorems: write one of {full}")
     known_names = [n for t in theorems for bare in _names(t) for n in (bare, t.address_of(bare))]
-    raise UnknownName(f"claim {name!r} is unknown{_nearest(name, known_names)}")
+    raise UnknownName(f"claim or measure {name!r} is unknown{_nearest(name, known_names)}")
 
 
 def _names(theorem: Theorem) -> list[str]:
-    return [claim.id for claim in theorem.claims] + [control.id for control in theorem.controls]
+    return [entry.id for entry in theorem.entries]
 
 
-def _claim_of(theorem: Theorem, name: str) -> Claim:
-    if name not in _names(theorem):
+def _entry_of(theorem: Theorem, name: str) -> Entry:
+    names = _names(theorem)
+    if name not in names:
         raise UnknownName(
-            f"theorem {theorem.address!r} has no claim {name!r}{_nearest(name, _names(theorem))}"
+            f"theorem {theorem.address!r} has no claim or measure {name!r}{_nearest(name, names)}"
         )
-    return theorem.claim(name)
+    return theorem.entry(name)
 
 
 def _nearest(name: str, known: list[str]) -> str:

@@ -86,11 +86,13 @@ def run(
 ) -> int:
     """Verify theorems: built-in ids, or Python files that hold one (default: all built-in).
 
-    Prints one line a claim: verdict, id, counts "holds/in scope/trials", bound, worst margin.
+    Prints one line a claim: verdict, id, counts "holds/in scope/trials", bound, worst margin;
+    then what the theorem measures, which is not judged.
     An interrupted run goes on when the same command is run again.
     """
     from properties.catalogue import MODULES, distinct, find_theorem
     from reports.lines import verdict_line
+    from reports.measured_lines import measured_lines
     from reports.running import Settings
     from reports.running import run as run_theorems
     from reports.summary import summarise, told, write
@@ -107,6 +109,8 @@ def run(
             results.append(result)
             for verdict in result.verdicts:
                 click.echo(verdict_line(told(result, verdict)), file=stdout)
+            for line in measured_lines(result.verdicts):
+                click.echo(line, file=stdout)
         command = shlex.join(["relu-verify", *sys.argv[1:]])
         report = summarise(results, settings, time.perf_counter() - began, command, out)
         write(report, out)
@@ -118,7 +122,7 @@ def run(
 @cli.command("list")
 @click.argument("theorems", nargs=-1, metavar="[THEOREM|FILE]...")
 def list_(theorems: tuple[str, ...]) -> int:
-    """List theorems with their claims and controls (default: all built-in)."""
+    """List theorems with their claims, controls and measures (default: all built-in)."""
     from properties.catalogue import MODULES, distinct, find_theorem
     from reports.lines import listing
 
@@ -130,18 +134,19 @@ def list_(theorems: tuple[str, ...]) -> int:
 @cli.command()
 @click.argument("claim")
 def explain(claim: str) -> int:
-    """Explain a claim, a control or a theorem: statement, assumptions, source, how it is tested.
+    """Explain a claim, control, measure or theorem: statement, assumptions, source, how it is
+    tested.
 
     CLAIM is `theorem.claim`, `path/to/file.py::claim`, a bare claim name where it is unique, or
     a theorem's id or file.
     """
-    from properties.catalogue import MODULES, find_claim, find_theorem, full_id
+    from properties.catalogue import MODULES, find_entry, find_theorem, full_id
     from reports.lines import explanation, theorem_explanation
 
     if full_id(claim) in MODULES or (claim.endswith(".py") and "::" not in claim):
         click.echo(theorem_explanation(find_theorem(claim)))
     else:
-        click.echo(explanation(*find_claim(claim)))
+        click.echo(explanation(*find_entry(claim)))
     return 0
 
 

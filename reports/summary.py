@@ -18,7 +18,6 @@ from reports.running import Result, Settings, error_share
 from verify import __version__
 from verify.claims import Status
 from verify.counterexample import jsonable, write_text
-from verify.theorem import Theorem
 from verify.verdict import Conclusion, Verdict
 
 
@@ -44,8 +43,10 @@ def summarise(
         "sentence": sentence(plain),
         "error_budget": {"total": sum(shares.values()), "theorems": shares},
         "versions": versions(),
-        "theorems": [_theorem(result.theorem) for result in results],
+        "theorems": [_theorem(result) for result in results],
         "verdicts": [told(result, verdict) for result, verdict in verdicts],
+        "measures": [m.to_json() for result in results for m in result.verdicts.measured],
+        "chains": [r.verdicts.chain.to_json() for r in results if r.verdicts.chain is not None],
         "rasters": rasters(results, settings.seed),
     }
 
@@ -93,7 +94,9 @@ def versions() -> dict[str, str]:
     }
 
 
-def _theorem(theorem: Theorem) -> dict[str, Any]:
+def _theorem(result: Result) -> dict[str, Any]:
+    theorem = result.theorem
+    realised = {one.assumption: one.to_json() for one in result.verdicts.realised}
     return {
         "id": theorem.id,
         "address": theorem.address,
@@ -112,10 +115,17 @@ def _theorem(theorem: Theorem) -> dict[str, Any]:
                 "statement": assumption.statement,
                 "status": theorem.status_of(assumption).value,
                 "status_meaning": theorem.status_of(assumption).meaning,
+                "realised": _without_id(realised.get(assumption.id)),
             }
             for assumption in theorem.assumptions
         ],
     }
+
+
+def _without_id(realised: dict[str, Any] | None) -> dict[str, Any] | None:
+    if realised is None:
+        return None
+    return {name: value for name, value in realised.items() if name != "assumption"}
 
 
 def told(result: Result, verdict: Verdict) -> dict[str, Any]:

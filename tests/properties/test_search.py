@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from properties.catalogue import find_claim, find_theorem
+from properties.catalogue import find_entry, find_theorem
 from properties.search import (
     Hunt,
     _constants_of_loaded_modules_left_out,
@@ -220,7 +220,7 @@ def test_only_universal_claims_are_hunted() -> None:
     ],
 )
 def test_claims_are_found_by_full_and_by_bare_name(name: str) -> None:
-    theorem, claim = find_claim(name)
+    theorem, claim = find_entry(name)
     assert theorem.address_of(claim.id).endswith(name)
 
 
@@ -231,6 +231,6 @@ def test_the_last_part_of_an_id_is_enough() -> None:
 @pytest.mark.parametrize("name", ["pattern_freezes", "lai2026.theorem1.nothing", "theorem9"])
 def test_unknown_names_come_with_the_nearest(name: str) -> None:
     with pytest.raises(UnknownName, match="the nearest names are"):
-        find_claim(name)
+        find_entry(name)
     with pytest.raises(UnknownName, match="the nearest names are"):
         find_theorem(name)

@@ -1,0 +1,123 @@
+"""What a run prints of measures and chains, which are reported and not judged."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from verify.verdict import Verdicts
+
+SHOWN = 4
+"""Lines of a figure whose thresholds are printed; the report has them all."""
+
+
+def measured_lines(verdicts: Verdicts) -> list[str]:
+    """Return one or two lines for each measure of a theorem, and one for its chain."""
+    lines = []
+    for found in verdicts.measured:
+        part = found.to_json()
+        told = _frequency if part["kind"] == "frequency" else _quantiles
+        lines.append(f"{'measured':<13}{part['full_id']}  {told(part)}")
+        if part["thresholds"]:
+            lines.append(f"{'':<13}{_thresholds(part)}")
+    if verdicts.chain is not None:
+        lines.append(_chain(verdicts.chain.to_json()))
+    return lines
+
+
+def _frequency(part: dict[str, Any]) -> str:
+    cells = [cell for cell in part["cells"] if cell["in_scope"]]
+    if not cells:
+        return "none in scope"
+    bounds = [
+        math.floor(min(cell["low"] for cell in cells) * 1e4) / 1e4,
+        math.ceil(max(cell["high"] for cell in cells) * 1e4) / 1e4,
+    ]
+    known = _span([cell["frequency"] for cell in cells], ".4f")
+    return f"{_counts(part, 'holds')}  P = {known} in [{bounds[0]:.4f}, {bounds[1]:.4f}]"
+
+
+def _quantiles(part: dict[str, Any]) -> str:
+    cells = [cell for cell in part["cells"] if cell["unknown"] < cell["in_scope"]]
+    if not cells:
+        return "none measured in scope"
+    unit = "" if part["unit"] == "dimensionless" else f" {part['unit']}"
+    told = [f"mean {_span([cell['mean'] for cell in cells])}{unit}"]
+    for place, level in enumerate(quantile["level"] for quantile in cells[0]["quantiles"]):
+        found = [cell["quantiles"][place] for cell in cells]
+        text = f"{level:.4g}-quantile {_span([each['value'] for each in found])}"
+        if len(cells) == 1:
+            text += f" in [{_outward(found[0]['low'], -1)}, {_outward(found[0]['high'], 1)}]"
+        told.append(text)
+    return f"{_counts(part, 'measured')}  {', '.join(told)}"
+
+
+def _counts(part: dict[str, Any], what: str) -> str:
+    """Return the counts of one cell as verdict lines have them, or else the number of cells."""
+    if len(part["cells"]) > 1:
+        return f"at {len(part['cells'])} points"
+    (cell,) = part["cells"]
+    count = cell["holds"] if what == "holds" else cell["in_scope"] - cell["unknown"]
+    return f"{count}/{cell['in_scope']}/{cell['trials']}"
+
+
+def _span(values: Sequence[float | None], form: str = ".4g") -> str:
+    """Return the only value, or the least and the greatest; null where one is not finite."""
+    known = sorted(value for value in values if value is not None)
+    if len(known) < len(values):
+        return "not finite"
+    ends = dict.fromkeys((known[0], known[-1]))
+    return " … ".join(format(end, form) for end in ends)
+
+
+def _outward(bound: float | None, side: int) -> str:
+    """Return a bound to four digits, rounded away from what it bounds, so that it stays true."""
+    if bound is None:
+        return "?"
+    unit = 10.0 ** (math.floor(math.log10(abs(bound))) - 3) if bound else 1.0
+    return f"{side * math.ceil(side * bound / unit) * unit:.4g}"
+
+
+def _thresholds(part: dict[str, Any]) -> str:
+    found = part["thresholds"]
+    told = [_threshold(part["by"], each) for each in found[:SHOWN]]
+    if len(found) > SHOWN:
+        told.append(f"and {len(found) - SHOWN} more in the report")
+    return f"along {part['abscissa']}: {'; '.join(told)}"
+
+
+def _threshold(by: str, found: dict[str, Any]) -> str:
+    line = f"{by}={found['line']}: " if by else ""
+    low, high = found["low"], found["high"]
+    if not found["monotone"]:
+        return f"{line}P falls, so {found['level']:.4g} has no threshold"
+    if low is not None and high is not None:
+        return f"{line}P passes {found['level']:.4g} between {low:.4g} and {high:.4g}"
+    if low is not None:
+        return f"{line}P passes {found['level']:.4g} above {low:.4g}"
+    if high is not None:
+        return f"{line}P passes {found['level']:.4g} at {high:.4g} or below"
+    return f"{line}no point shows where P passes {found['level']:.4g}"
+
+
+def _chain(part: dict[str, Any]) -> str:
+    """Say in how many trials the chain holds, and what breaks first where controls are sampled."""
+    told = []
+    for where, cells in (
+        ("", [cell for cell in part["cells"] if not cell["controls"]]),
+        ("at the controls' points ", [cell for cell in part["cells"] if cell["controls"]]),
+    ):
+        if cells:
+            total = sum(cell["trials"] for cell in cells)
+            holds = sum(cell["holds"] for cell in cells)
+            first = [sum(counts) for counts in zip(*(c["first"] for c in cells), strict=True)]
+            broken = [
+                f"{link['id']} breaks first in {count}"
+                for link, count in zip(part["links"], first, strict=True)
+                if count
+            ]
+            if undecided := sum(cell["undecided"] for cell in cells):
+                broken.append(f"{undecided} undecided")
+            told.append(", ".join([f"{where}all links hold in {holds}/{total}", *broken]))
+    return f"{'chain':<13}{part['theorem']}  {'; '.join(told)}"
