@@ -80,25 +80,27 @@ def _outward(bound: float | None, side: int) -> str:
 
 
 def _thresholds(part: dict[str, Any]) -> str:
-    found = part["thresholds"]
-    told = [_threshold(part["by"], each) for each in found[:SHOWN]]
-    if len(found) > SHOWN:
-        told.append(f"and {len(found) - SHOWN} more in the report")
-    return f"along {part['abscissa']}: {'; '.join(told)}"
+    """Say where each line of the figure passes the levels."""
+    by_line: dict[Any, list[str]] = {}
+    for found in part["thresholds"]:
+        by_line.setdefault(found["line"], []).append(_threshold(found))
+    told = [
+        f"{part['by']}={line}: {', '.join(found)}" if part["by"] else ", ".join(found)
+        for line, found in by_line.items()
+    ]
+    more = [f"{len(told) - SHOWN} more in the report"] if len(told) > SHOWN else []
+    return f"P passes, along {part['abscissa']}: {'; '.join(told[:SHOWN] + more)}"
 
 
-def _threshold(by: str, found: dict[str, Any]) -> str:
-    line = f"{by}={found['line']}: " if by else ""
-    low, high = found["low"], found["high"]
+def _threshold(found: dict[str, Any]) -> str:
+    level, low, high = f"{found['level']:.4g}", found["low"], found["high"]
     if not found["monotone"]:
-        return f"{line}P falls, so {found['level']:.4g} has no threshold"
+        return f"{level} nowhere (it falls)"
     if low is not None and high is not None:
-        return f"{line}P passes {found['level']:.4g} between {low:.4g} and {high:.4g}"
+        return f"{level} between {low:.4g} and {high:.4g}"
     if low is not None:
-        return f"{line}P passes {found['level']:.4g} above {low:.4g}"
-    if high is not None:
-        return f"{line}P passes {found['level']:.4g} at {high:.4g} or below"
-    return f"{line}no point shows where P passes {found['level']:.4g}"
+        return f"{level} above {low:.4g}"
+    return f"{level} at an unknown place" if high is None else f"{level} at {high:.4g} or below"
 
 
 def _chain(part: dict[str, Any]) -> str:

@@ -105,7 +105,7 @@ def test_a_run_reports_what_is_measured_after_the_verdicts(command: Any, tmp_pat
         "supported",
         "refuted",
         "measured",
-        "along",
+        "P",
         "measured",
         "chain",
     ]
@@ -116,7 +116,7 @@ def test_a_run_reports_what_is_measured_after_the_verdicts(command: Any, tmp_pat
         lines[2],
     )
     assert lines[3] == (
-        "             along The number n of uniform numbers: P passes 0.8 between 2 and 8"
+        "             P passes, along The number n of uniform numbers: 0.8 between 2 and 8"
     )
     assert re.match(
         r"measured     greatest.py::greatest  200/200/200  mean 0\.\d+ m, 0.5-quantile 0\.\d+ in ",
@@ -253,20 +253,20 @@ def test_what_is_not_known_is_said() -> None:
 
 def test_thresholds_are_told_line_by_line() -> None:
     passed = (
+        Threshold(1, 0.5, NAN, 1.0, True),
         Threshold(1, 0.9, 2.0, 4.0, True),
         Threshold(2, 0.9, 8.0, NAN, True),
-        Threshold(3, 0.9, NAN, 1.0, True),
-        Threshold(4, 0.9, NAN, NAN, True),
-        Threshold(5, 0.9, NAN, NAN, False),
+        Threshold(3, 0.9, NAN, NAN, True),
+        Threshold(4, 0.9, NAN, NAN, False),
+        Threshold(5, 0.9, 1.0, 2.0, True),
     )
     cell = counted(1, 2, 0.0, 1.0)
     assert measured(one("frequency", cell, by="k", thresholds=passed))[1] == (
-        "             along x: k=1: P passes 0.9 between 2 and 4; k=2: P passes 0.9 above 8; k=3: "
-        "P passes 0.9 at 1 or below; k=4: no point shows where P passes 0.9; and 1 more in the "
-        "report"
+        "             P passes, along x: k=1: 0.5 at 1 or below, 0.9 between 2 and 4; k=2: 0.9 above "
+        "8; k=3: 0.9 at an unknown place; k=4: 0.9 nowhere (it falls); 1 more in the report"
     )
-    assert measured(one("frequency", cell, thresholds=passed[4:]))[1] == (
-        "             along x: P falls, so 0.9 has no threshold"
+    assert measured(one("frequency", cell, thresholds=passed[-1:]))[1] == (
+        "             P passes, along x: 0.9 between 1 and 2"
     )
 
 
