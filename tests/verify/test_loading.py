@@ -155,7 +155,7 @@ def test_a_file_of_two_theorems_is_ambiguous(tmp_path):
     path.write_text(
         path.read_text() + "\nfrom dataclasses import replace\nb = replace(theorem, id='b')\n"
     )
-    with pytest.raises(TheoremError, match="holds 2 theorems, expected one"):
+    with pytest.raises(TheoremError, match=r"holds 2 theorems \(theorem, b\), expected one: move"):
         load_file(path)
 
 

@@ -25,7 +25,7 @@ from tests.verify.engine.toys import (
     theorem_of,
     write_theorem,
 )
-from verify.claims import Control, Probable, Universal
+from verify.claims import Assumption, Control, Probable, Universal
 from verify.engine.check import check
 from verify.engine.evaluate import draw_trial
 from verify.engine.executors import ProcessPool
@@ -106,7 +106,10 @@ def test_a_claim_never_in_scope_in_one_cell_is_vacuous_and_says_so():
     claim = Probable(at_least_zero, given=given, at=(Point(n=1), Point(n=2)))
     found = check(theorem_of(claim))[0]
     assert found.verdict is VACUOUS
-    assert found.detail == "its assumptions were never met in at least one cell"
+    assert found.detail == (
+        "its assumptions were never met in at least one cell: n_is_one is violated in 200 of 200 "
+        "(greatest margin -1); draw problems that meet it, or correct it"
+    )
     pooled = check(theorem_of(Universal(at_least_zero, given=given, at=claim.at)))[0]
     assert pooled.verdict is SUPPORTED
     assert pooled.detail.endswith("; no instance in scope at n=2")
@@ -348,7 +351,29 @@ def test_a_claim_that_uses_other_randomness_is_found_out():
     theorem = theorem_of(Universal(at_least_zero), Universal(random_elsewhere))
     with pytest.raises(
         TheoremError,
-        match=r"block 0 at n=1 came out differently .*\(random_elsewhere.value\).*something is not",
+        match=r"block 0 at n=1 came out differently .*\(random_elsewhere.value\).*something is not"
+        r".*test_check.py:\d+ in claim random_elsewhere gives different answers for the same",
+    ):
+        check(theorem)
+
+
+def test_an_assumption_that_rolls_dice_is_told_before_the_claims_that_it_scopes():
+    def lucky(trial):
+        """It is lucky."""
+        return Margin(0.5, np.random.default_rng().random(trial.trials))
+
+    theorem = theorem_of(Universal(at_least_zero, given=(Assumption(lucky),)))
+    with pytest.raises(TheoremError, match=r"py:\d+ in assumption lucky gives different answers"):
+        check(theorem)
+
+
+def test_where_claims_are_steady_draw_and_simulate_are_looked_at():
+    def draw(point, generator, trials):
+        return np.random.default_rng().random(trials)
+
+    theorem = theorem_of(Universal(at_least_zero), draw=draw)
+    with pytest.raises(
+        TheoremError, match=r"look at \S+test_check.py:\d+ in draw and \S+toys.py:\d+ in simulate"
     ):
         check(theorem)
 
