@@ -262,8 +262,8 @@ def test_thresholds_are_told_line_by_line() -> None:
     )
     cell = counted(1, 2, 0.0, 1.0)
     assert measured(one("frequency", cell, by="k", thresholds=passed))[1] == (
-        "             P passes, along x: k=1: 0.5 at 1 or below, 0.9 between 2 and 4; k=2: 0.9 above "
-        "8; k=3: 0.9 at an unknown place; k=4: 0.9 nowhere (it falls); 1 more in the report"
+        "             P passes, along x: k=1: 0.5 at 1 or below, 0.9 between 2 and 4; k=2: 0.9 "
+        "above 8; k=3: 0.9 at an unknown place; k=4: 0.9 nowhere (it falls); 1 more in the report"
     )
     assert measured(one("frequency", cell, thresholds=passed[-1:]))[1] == (
         "             P passes, along x: 0.9 between 1 and 2"

@@ -26,7 +26,7 @@ from tests.verify.engine.toys import (
 )
 from verify.claims import Assumption, Control, Probable, Universal
 from verify.engine.check import check
-from verify.engine.evaluate import draw_trial
+from verify.engine.evaluate import draw_trial, evaluate_block
 from verify.engine.executors import ProcessPool
 from verify.engine.measured import thresholds
 from verify.engine.plan import Cell
@@ -514,3 +514,58 @@ def test_a_measure_of_exactly_the_profiles_trials_beside_a_claim_that_needs_more
     assert verdicts[0].trials > 200
     assert verdicts[0].verdict is Conclusion.SUPPORTED
     assert verdicts.measured[0].cells[0].trials == 200
+
+
+def test_a_block_holds_the_series_of_all_that_is_evaluated_there():
+    theorem = everything()
+    cell = Cell(HERE, "", ("at_least_zero",), 10, ("below_nine_tenths", "u_of", "chain"))
+    record = evaluate_block(theorem, cell, 0, 0)
+    assert record.series == (
+        "given.below_a_half.value",
+        "given.below_a_half.rounding",
+        "at_least_zero.scope",
+        "at_least_zero.value",
+        "at_least_zero.rounding",
+        "below_nine_tenths.scope",
+        "below_nine_tenths.value",
+        "below_nine_tenths.rounding",
+        "below_nine_tenths.against",
+        "u_of.scope",
+        "u_of.quantity",
+        "chain.at_least_zero.value",
+        "chain.at_least_zero.rounding",
+        "chain.below_nine_tenths.value",
+        "chain.below_nine_tenths.rounding",
+        "chain.below_a_half.value",
+        "chain.below_a_half.rounding",
+    )
+    assert record.data.shape == (17, 10)
+    np.testing.assert_array_equal(record["u_of.quantity"], drawn(theorem, HERE, 10))
+
+
+def test_records_without_a_measure_are_not_taken_for_those_with_it(tmp_path):
+    bare = measured(source="named")
+    with Store(tmp_path / "s.sqlite") as store:
+        check(bare, trials=20, store=store)
+        more = replace(bare, measures=(Quantiles(u_of),), chain=Chain(links=(at_least_zero,)))
+        found = check(more, trials=20, store=store)
+    assert same_findings(found, check(more, trials=20))
+
+
+def test_all_printed_bounds_of_measures_hold_together_as_often_as_the_confidence_says():
+    """With 80 % confidence, at most 20 in 100 checks state a bound that is wrong, plus 4
+    deviations. Seeds are 0 to 99; quantile and probability of u are its own."""
+    theorem = measured(
+        Frequency(below_nine_tenths, at=SIZES[:2]),
+        Frequency(below_a_half),
+        Quantiles(u_of, at=SIZES[:2], levels=(0.25, 0.5)),
+    )
+    wrong = 0
+    for seed in range(100):
+        often, half, numbers = check(theorem, trials=60, confidence=0.8, root_seed=seed).measured
+        bounds = [(cell.low, 0.9, cell.high) for cell in often.cells]
+        bounds += [(cell.low, 0.5, cell.high) for cell in half.cells]
+        bounds += [(q.low, q.level, q.high) for cell in numbers.cells for q in cell.quantiles]
+        assert len(bounds) == 7
+        wrong += not all(low <= true <= high for low, true, high in bounds)
+    assert 0 < wrong <= 20 + 4 * math.sqrt(20 * 0.8)
