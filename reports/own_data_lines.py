@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from reports.own_data_words import is_frozen
 from verify.verdict import Conclusion
 
 _STATES = {"holds": "holds", "violated": "fails", "unknown": "cannot be decided"}
@@ -11,10 +12,38 @@ _STATES = {"holds": "holds", "violated": "fails", "unknown": "cannot be decided"
 
 def told(found: dict[str, Any]) -> str:
     """Return what `own_data.analyse` found as text."""
-    lines = [*_data(found["data"]), ""]
+    lines = [*_given(found), *_data(found["data"]), ""]
     if found["stopped"] is None:
         lines += [*_assumptions(found), "", *_descent(found), "", *_claims(found), ""]
+    lines += [*_warnings(found), ""] if found["warnings"] else []
     return "\n".join([*lines, found["sentence"]])
+
+
+def given_words(found: dict[str, Any]) -> str:
+    """Say what was done to the features before anything else; "" where nothing was."""
+    parts = ["rows scaled to length 1"] if found["normalise_rows"] else []
+    lift = found["random_features"]
+    if lift:
+        kind = {"relu": "ReLU", "fourier": "Fourier"}[lift["kind"]]
+        told = f"{lift['number']} random {kind} features of the {lift['of_dimension']} given ones"
+        if lift["bandwidth"] is not None:
+            is_ = "" if lift["bandwidth_is"] == "given" else f", {lift['bandwidth_is']}"
+            told += f", bandwidth {lift['bandwidth']:.5g}{is_}"
+        parts.append(f"{told} (seed {lift['seed']})")
+    return "; ".join(parts)
+
+
+def neurons_words(found: dict[str, Any]) -> str:
+    """Say how many neurons there are."""
+    return {1: "one neuron, output sign +1", 2: "two neurons, output signs +1 and −1"}[
+        found["neurons"]
+    ]
+
+
+def _given(found: dict[str, Any]) -> list[str]:
+    words = given_words(found)
+    lines = [f"Features      {words}"] if words else []
+    return lines + ([f"Model         {neurons_words(found)}"] if found["neurons"] > 1 else [])
 
 
 def _data(data: dict[str, Any]) -> list[str]:
@@ -28,7 +57,7 @@ def _data(data: dict[str, Any]) -> list[str]:
         f"Dimensions    d_2 ≈ {shown['d_2']} (plug-in{above}), d_∞ ≈ {shown['d_inf_rough']} "
         f"(a rough bound, at most n), trace ‖λ‖₁ ≈ {shown['trace']}",
         f"Gram matrix   λ_max = {shown['largest_eigenvalue_over_mean_diagonal']} × mean "
-        f"diagonal, conditioning {shown['conditioning']}, coherence "
+        f"diagonal, conditioning {_or_infinite(data['conditioning'])}, coherence "
         f"{shown['coherence']}, δ = ‖G/τ − I‖ = {shown['gram_deviation']}",
         f"Common mean   {mean:.1f}% of the trace{shared if mean > 30 else ''}",
         f"Prediction    H ≈ {shown['regime_index_H']} (for a small start and a stable step, "
@@ -54,33 +83,54 @@ def _descent(found: dict[str, Any]) -> list[str]:
     lines = [
         f"Descent       {descent['status']} at step {descent['steps']}, last change of pattern at "
         f"step {descent['last_flip']}; {descent['dead_positives']} of {data['positives']} "
-        f"positives end dead, {descent['active_negatives']} negatives active",
+        f"positives end dead, {descent['active_negatives']} negatives active" + second_words(found),
         f"Comparator    minimum norm ‖w⋆‖ = {shown['norm']}, largest KKT residual "
-        f"{max(best['kkt']):.1e}",
+        f"{max(best['kkt']):.1e}{bracket_words(found)}",
     ]
     if best["gap"] is None:
         return [*lines, "Gap           none: the run has no certified limit"]
     return [
         *lines,
         f"Gap           ‖w_∞ − w⋆‖ = {shown['gap']} = {shown['relative_gap']} ‖w⋆‖ = "
-        f"{shown['gap_over_root_negatives_over_trace']} √(n₋/‖λ‖₁)",
+        f"{shown['gap_over_root_off_class_over_trace']} {gap_unit(found)}",
         _bounds(found),
     ]
 
 
+def second_words(found: dict[str, Any]) -> str:
+    """Say what becomes of the second neuron's examples; "" where there is one neuron."""
+    descent, data = found["descent"], found["data"]
+    if descent["dead_negatives"] is None:
+        return ""
+    return (
+        f"; of the neuron of sign −1, {descent['dead_negatives']} of {data['negatives']} negatives "
+        f"end dead, {descent['active_positives']} positives active"
+    )
+
+
+def bracket_words(found: dict[str, Any]) -> str:
+    """Say what is known of the least norm where solving each neuron alone is not certified."""
+    best = found["comparator"]
+    if best["certified"]:
+        return ""
+    low, high = map(_number, best["bracket"])
+    return f"; not certified: the least norm of a global minimum is within [{low}, {high}]"
+
+
+def gap_unit(found: dict[str, Any]) -> str:
+    """Return the unit that the theorems measure the gap in."""
+    return {1: "√(n₋/‖λ‖₁)", 2: "√(n/‖λ‖₁)"}[found["neurons"]]
+
+
 def _bounds(found: dict[str, Any]) -> str:
     """Return the line on what theory §6 says of the gap, or that it says nothing here."""
-    best = found["comparator"]
-    shown = _shown(best)
-    frozen = any(
-        a["id"] == "pattern_is_the_positives_from_step_one" and a["state"] == "holds"
-        for a in found["assumptions"]
-    )
-    if not frozen:
-        return "Bounds        none: they need the pattern to be the positives' from step one on"
+    shown = _shown(found["comparator"])
+    if not is_frozen(found):
+        classes = "the positives'" if found["neurons"] == 1 else "that of the label classes"
+        return f"Bounds        none: they need the pattern to be {classes} from step one on"
     return (
         f"Bounds        leading order predicts {shown['leading_order']}; deductive bounds "
-        f"[{shown['deductive_low']}, {shown['deductive_high']}]"
+        f"[{shown['deductive_low']}, {_or_infinite(found['comparator']['deductive_high'])}]"
     )
 
 
@@ -90,13 +140,26 @@ def _claims(found: dict[str, Any]) -> list[str]:
 
 def _claim(claim: dict[str, Any]) -> str:
     """Return a line for a claim: what it comes to here, and what that does not say."""
+    verdict, note = claim_words(claim)
+    noted = f"  ({note})" if note else ""
+    return f"  {verdict:<12} {_number(claim['margin']):>10}  {claim['id']}{noted}"
+
+
+def claim_words(claim: dict[str, Any]) -> tuple[str, str]:
+    """Return the word for a claim, and what the word does not say."""
     state = _STATES[claim["state"]]
-    verdict, note = claim["conclusion"], ""
-    if verdict is None:
-        verdict, note = f"{state} here", "  (about a probability: one data set cannot test it)"
-    elif verdict == Conclusion.VACUOUS:
-        note = f"  (an assumption is not met; the inequality {state} here)"
-    return f"  {verdict:<12} {_number(claim['margin']):>10}  {claim['id']}{note}"
+    if claim["conclusion"] is None:
+        return f"{state} here", "about a probability: one data set cannot test it"
+    if claim["conclusion"] == Conclusion.VACUOUS:
+        return claim["conclusion"], f"an assumption is not met; the inequality {state} here"
+    return claim["conclusion"], ""
+
+
+def _warnings(found: dict[str, Any]) -> list[str]:
+    return [
+        "Warnings      beside the verdicts, which they do not change  [H: thresholds are ours]",
+        *(f"  {w['kind']}: {w['reason']}; try {w['try']}" for w in found["warnings"]),
+    ]
 
 
 def _shown(values: dict[str, Any]) -> dict[str, str]:
@@ -107,3 +170,8 @@ def _shown(values: dict[str, Any]) -> dict[str, str]:
 
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value + 0.0:.5g}"
+
+
+def _or_infinite(value: float | None) -> str:
+    """Return a number that JSON has no word for where it is infinite."""
+    return "∞" if value is None else _number(value)

@@ -125,13 +125,14 @@ def read_pair(
     Raises what `read_matrix`, `read_labels` and `pair` raise.
     """
     inside = labels is None
-    source = _without_member(features) if labels is None else labels
-    file, _ = locate(source, (*_READERS, ".txt"))
-    if inside and column is None and file.suffix.lower() not in _HOLD_BOTH:
-        hint = "add a file of labels, or --label-column NAME for a column of this file"
-        refuse(file, "comes without labels", "LABELS beside FEATURES", hint)
-    known = read_labels(source, positive, column)
+    if inside and column is None:
+        file, _ = locate(features, tuple(_READERS))
+        if file.suffix.lower() not in _HOLD_BOTH:
+            hint = "add a file of labels, or --label-column NAME for a column of this file"
+            refuse(file, "comes without labels", "LABELS beside FEATURES", hint)
     matrix = read_matrix(features, column if inside else None)
+    source = _without_member(features) if labels is None else labels
+    known = read_labels(source, positive, column)
     pair(matrix, known)
     return matrix, known
 

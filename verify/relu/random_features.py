@@ -47,7 +47,8 @@ class RandomFeatures:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise InputError(f"kind={self.kind!r}, expected one of {', '.join(KINDS)}")
+            known = ", ".join(KINDS)
+            raise InputError(f"kind={self.kind!r}, expected one of {known}; try relu:10000")
         if not 1 <= self.number <= MOST:
             raise InputError(f"number={self.number}, expected between 1 and {MOST} features")
         if self.seed < 0:

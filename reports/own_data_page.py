@@ -1,0 +1,181 @@
+"""The page on a researcher's own data: one self-contained file, from data.json alone.
+
+It has the look and the parts of the report's page; as there, nothing is fetched, no script runs,
+and text from files is escaped.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from reports import own_data_figures, own_data_lines, typography
+from reports.exit_codes import ALL_AS_EXPECTED
+from reports.html import _environment, _mark
+from reports.own_data_words import is_frozen
+from reports.typography import Part, brief, number, percent
+from verify.counterexample import write_text
+from verify.errors import InputError
+
+SCHEMA_VERSION = 1
+
+
+def write(found: dict[str, Any], folder: Path, command: str = "") -> None:
+    """Write data.json and data.html into a folder, each whole or not at all.
+
+    command: what was typed, for the page.   Raises InputError where they cannot be written.
+    """
+    kept = {**found, "command": command}
+    text = json.dumps(kept, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    for name, content in (("data.json", text), ("data.html", render(kept))):
+        write_text(folder / name, content)
+
+
+def render(found: Part) -> str:
+    """Return the page for an analysis as read from data.json.
+
+    The same analysis gives the same bytes. Raises InputError for one of another version.
+    """
+    version = found.get("schema_version")
+    if version != SCHEMA_VERSION:
+        raise InputError(
+            f"schema_version={version!r}, expected {SCHEMA_VERSION}; render the analysis with the "
+            "relu-verify that wrote it"
+        )
+    return _environment().get_template("data.html").render(page=_page(typography.clean(found)))
+
+
+def _page(found: Part) -> dict[str, Any]:
+    went_on = found["stopped"] is None
+    return {
+        "title": "relu-verify data",
+        "sentence": found["sentence"],
+        "good": found["exit_code"] == ALL_AS_EXPECTED,
+        "source": _source(found),
+        "ledger": _ledger(found),
+        "warnings": found["warnings"],
+        "facts": _facts(found),
+        "setting": f"c = {number(found['relative_step'])}, every starting prediction "
+        f"{number(found['start'])}",
+        "assumptions": [
+            {**entry, "mark": _mark(entry), "margin": number(entry["margin"])}
+            for entry in found.get("assumptions") or ()
+        ],
+        "descent": _descent(found) if went_on else [],
+        "gap": _gap(found) if went_on else [],
+        "claims": [_claim(claim) for claim in found.get("claims") or ()],
+        "theorems": found.get("theorems") or (),
+        "figures": own_data_figures.captioned(found),
+        "command": found.get("command") or "",
+    }
+
+
+def _source(found: Part) -> str:
+    labels = found["labels"] or "the same file"
+    column = f", column {found['label_column']}" if found["label_column"] else ""
+    positive = f"; {found['positive']} is +1, all others −1" if found["positive"] else ""
+    return f"{found['features']}; labels from {labels}{column}{positive}"
+
+
+def _ledger(found: Part) -> list[tuple[str, str]]:
+    data, descent = found["data"], found.get("descent")
+    shown = [
+        ("Examples", number(data["examples"])),
+        ("Features", number(data["dimension"])),
+        ("Positive labels", number(data["positives"])),
+        ("Effective dimension d_2", number(data["d_2"], 3)),
+        ("Regime index H", number(data["regime_index_H"], 2)),
+    ]
+    return [*shown, ("Gradient descent", descent["status"])] if descent else shown
+
+
+def _facts(found: Part) -> list[tuple[str, str]]:
+    data = found["data"]
+    given = own_data_lines.given_words(found) or "as they are in the file"
+    freezing = data["predicted_freezing_probability"]
+    return [
+        ("Features", given),
+        ("Model", own_data_lines.neurons_words(found)),
+        (
+            "Labels",
+            f"{number(data['positives'])} positive, {number(data['negatives'])} negative, "
+            f"{number(data['zeros'])} zero; |y| from {number(data['y_min'])} to "
+            f"{number(data['y_max'])}",
+        ),
+        (
+            "Dimensions",
+            f"d_2 ≈ {number(data['d_2'])}, d_∞ ≈ {number(data['d_inf_rough'])} (a rough bound, at "
+            f"most n), τ ≈ {number(data['trace'])}",
+        ),
+        (
+            "Gram matrix",
+            f"λ_max = {number(data['largest_eigenvalue_over_mean_diagonal'])} τ; "
+            f"λ_max/λ_min = {_or_infinite(data['conditioning'])}; largest |cosine| "
+            f"{number(data['coherence'])}; δ = {number(data['gram_deviation'])}",
+        ),
+        ("Common mean", f"{percent(data['share_of_common_mean'])} of the trace"),
+        (
+            "Prediction",
+            f"H ≈ {number(data['regime_index_H'])} (freezing is likely from about 2 on)"
+            + (f", P̂ ≈ {brief(freezing)}" if freezing is not None else "")
+            + "; both are heuristics of ours",
+        ),
+    ]
+
+
+def _descent(found: Part) -> list[tuple[str, str]]:
+    descent, data = found["descent"], found["data"]
+    inactive = (
+        f"{number(descent['dead_positives'])} of {number(data['positives'])} positives inactive, "
+        f"{number(descent['active_negatives'])} negatives active"
+    )
+    return [
+        ("Outcome", f"{descent['status']} at step {number(descent['steps'])}"),
+        ("Last change of pattern", f"step {number(descent['last_flip'])}"),
+        ("At the end", inactive + own_data_lines.second_words(found)),
+        ("Global minimum", "yes" if descent["global_minimum"] else "no"),
+        ("Largest misfit", number(descent["largest_misfit"])),
+        ("Loss", number(descent["loss"])),
+    ]
+
+
+def _gap(found: Part) -> list[tuple[str, str]]:
+    best = found["comparator"]
+    rows = [
+        (
+            "Minimum norm",
+            f"{number(best['norm'])}; largest optimality residual {number(max(best['kkt']), 2)}"
+            f"{own_data_lines.bracket_words(found)}",
+        )
+    ]
+    if best["gap"] is None:
+        return [*rows, ("Gap", "none: the run has no certified limit")]
+    unit = own_data_lines.gap_unit(found)
+    rows.append(
+        (
+            "Gap",
+            f"{number(best['gap'])} = {number(best['relative_gap'])} times the minimum norm = "
+            f"{number(best['gap_over_root_off_class_over_trace'])} {unit}",
+        )
+    )
+    if not is_frozen(found):
+        return [*rows, ("Bounds", "none: they need the pattern to be frozen from step one on")]
+    return [
+        *rows,
+        ("Leading order", number(best["leading_order"])),
+        (
+            "Deductive bounds",
+            f"{number(best['deductive_low'])} to {_or_infinite(best['deductive_high'])}",
+        ),
+    ]
+
+
+def _claim(claim: Part) -> dict[str, Any]:
+    word, note = own_data_lines.claim_words(dict(claim))
+    return {**claim, "word": word, "note": note, "mark": _mark(claim)}
+
+
+def _or_infinite(value: float | None) -> str:
+    """Return a number that JSON has no word for where it is infinite."""
+    return "∞" if value is None else number(value)

@@ -1,0 +1,90 @@
+"""The one plain sentence on a researcher's own data: what was found, and what is to blame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from verify.relu.descent import CERTIFIED, DIVERGED
+
+_FROZEN = {
+    1: "the active examples are those of positive label, as stated",
+    2: "each neuron is active exactly on the examples whose label has its sign, as stated",
+}
+
+
+def sentence(found: dict[str, Any]) -> str:
+    """Say in one plain sentence what `own_data.analyse` found, and what a user may try."""
+    told = f"{found['stopped']}." if found["stopped"] else _regime(found)
+    if found["data"]["only_0_and_1"]:
+        told += " Labels 0 and 1 are targets here, not classes: name one with --positive 1."
+    return told
+
+
+def is_frozen(found: dict[str, Any]) -> bool:
+    """Whether from step one on every neuron is active exactly on its label class, certified."""
+    return bool(found["descent"]["pattern_is_the_label_classes_from_step_one"] == "holds")
+
+
+def is_settled(found: dict[str, Any]) -> bool:
+    """Whether the run has a certified limit."""
+    return bool(found["descent"]["status"] == CERTIFIED)
+
+
+def _regime(found: dict[str, Any]) -> str:
+    violated = {a["id"] for a in found["assumptions"] if a["state"] == "violated"}
+    did = _did(found)
+    if not (is_frozen(found) and is_settled(found)):
+        blame = _blame(found, violated)
+        return f"{blame[0].upper()}{blame[1:]}: {did}."
+    told = f"From step one on {_FROZEN[found['neurons']]}, and {did}."
+    if "certified_from_step_one" in violated:
+        told += (
+            " (The step-one certificate could not tell this beforehand, so the claims that assume "
+            "it are vacuous; the run itself is certified.)"
+        )
+    return told
+
+
+def dead_words(found: dict[str, Any]) -> str:
+    """Say how many examples of which sign end inactive for the neuron of their sign; "" if none."""
+    descent, data = found["descent"], found["data"]
+    parts = [
+        f"{descent[f'dead_{sign}s']} of {data[f'{sign}s']} {sign}"
+        for sign in ("positive", "negative")
+        if descent[f"dead_{sign}s"]
+    ]
+    return f"{' and '.join(parts)} examples end dead" if parts else ""
+
+
+def _did(found: dict[str, Any]) -> str:
+    """Say what gradient descent did."""
+    descent = found["descent"]
+    if is_settled(found):
+        where = "at a global minimum"
+        if not descent["global_minimum"]:
+            missed = f"predictions miss by up to {descent['largest_misfit']:.3g}"
+            where = f"not at a global minimum: {dead_words(found) or missed}"
+        return f"gradient descent settles (certified at step {descent['steps']}), {where}"
+    if descent["status"] == DIVERGED:
+        return f"gradient descent diverges within {descent['steps']} steps"
+    told = f"gradient descent has not settled after {descent['steps']} steps"
+    if descent["near_ties"]:
+        told += ", where rounding hides the sign of a prediction: more steps would not tell"
+    return told
+
+
+def _blame(found: dict[str, Any], violated: set[str]) -> str:
+    """Say which of labels, start, step and data takes the problem out of the theorems' regime."""
+    data, c, start = found["data"], found["relative_step"], found["start"]
+    if data["zeros"]:
+        return "zero labels are outside the theorems"
+    if not (data["positives"] and data["negatives"]):
+        return "the theorems compare positive with negative labels, and there is one sign only"
+    if c * (data["y_min"] + start) <= start:
+        return f"the start {start:g} is not small against c·y_min = {c * data['y_min']:.3g}"
+    if "step_is_stable" in violated and data["regime_index_H"] >= 1:
+        return f"the step c = {c:g} is too large (η·λ_max(G₊₊) ≥ 2)"
+    return (
+        f"these data are outside the theorems' regime (d_2 ≈ {data['d_2']:.3g} for "
+        f"n = {data['examples']}, H ≈ {data['regime_index_H']:.2g})"
+    )

@@ -1,0 +1,308 @@
+"""The analysis of a researcher's own data: options, warnings and their reasons, both models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reports.own_data import analyse
+from reports.own_data_input import Request, read
+from reports.own_data_lines import told
+from reports.own_data_warnings import duplicates, warnings_of
+from verify.errors import InputError, TheoremError, UnknownName
+from verify.relu.random_features import RandomFeatures, median_distance
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "data"
+TAME = Request(str(EXAMPLE / "features.csv"), str(EXAMPLE / "labels.csv"), positive="treated")
+
+
+def request(folder: Path, X: Any, y: Any, **options: Any) -> Request:
+    np.savez(folder / "data.npz", X=np.asarray(X, dtype=float), y=np.asarray(y, dtype=float))
+    return Request(str(folder / "data.npz"), **options)
+
+
+def with_options(asked: Request, **options: Any) -> Request:
+    return Request(**{**vars(asked), **options})
+
+
+def tame(n: int = 12, d: int = 600) -> tuple[np.ndarray, np.ndarray]:
+    return np.random.default_rng(0).normal(size=(n, d)), np.tile([1.0, -1.0], n // 2)
+
+
+# Options ------------------------------------------------------------------------------------
+
+
+def test_the_example_is_in_the_regime_and_has_no_warnings() -> None:
+    found = analyse(TAME)
+    assert found["exit_code"] == 0
+    assert found["warnings"] == []
+    assert found["theorems"] == ["lai2026.theorem1", "lai2026.theorem2"]
+    assert found["descent"]["pattern_is_the_label_classes_from_step_one"] == "holds"
+    assert "Warnings" not in told(found)
+    assert "Features " not in told(found)
+
+
+def test_rows_of_length_one_have_a_trace_of_one(tmp_path: Path) -> None:
+    X, y = tame()
+    asked = request(tmp_path, X * np.linspace(1, 9, 12)[:, None], y)
+    assert any(w["kind"] == "unequal rows" for w in analyse(asked)["warnings"])
+    found = analyse(with_options(asked, normalise_rows=True))
+    assert found["data"]["trace"] == pytest.approx(1)
+    assert found["normalise_rows"] is True
+    assert not any(w["kind"] == "unequal rows" for w in found["warnings"])
+    assert "rows scaled to length 1" in told(found)
+
+
+def test_normalising_survives_any_size_of_numbers(tmp_path: Path) -> None:
+    X, y = tame(4, 20)
+    for size in (1e-49, 1e49):
+        given = read(request(tmp_path, X * size, y, normalise_rows=True))
+        np.testing.assert_allclose(np.diag(given.gram), 1.0, rtol=1e-12)
+
+
+def test_a_row_of_zeros_has_no_direction(tmp_path: Path) -> None:
+    X, y = tame()
+    X[4] = 0
+    with pytest.raises(InputError, match="1 rows of zeros, the first row 5"):
+        analyse(request(tmp_path, X, y, normalise_rows=True))
+
+
+@pytest.mark.parametrize("lift", ["relu:500", "fourier:500", "fourier:500:7.5"])
+def test_random_features_are_of_the_scaled_rows_and_recorded(lift: str) -> None:
+    asked = with_options(TAME, lift=lift, seed=5, normalise_rows=True)
+    found, given = analyse(asked), read(asked)
+    norms = np.linalg.norm(read(TAME).examples, axis=1)
+    X = read(TAME).examples / norms[:, None]
+    np.testing.assert_allclose(given.gram, RandomFeatures.named(lift, 5).gram(X), atol=1e-9)
+    assert found["data"]["dimension"] == 500
+    recorded = found["random_features"]
+    assert (recorded["number"], recorded["seed"], recorded["of_dimension"]) == (500, 5, 600)
+    if lift == "relu:500":
+        assert recorded["bandwidth"] is None
+    elif lift == "fourier:500":
+        assert recorded["bandwidth"] == pytest.approx(median_distance(X))
+        assert "the median distance between two examples (seed 5)" in told(found)
+    else:
+        assert (recorded["bandwidth"], recorded["bandwidth_is"]) == (7.5, "given")
+
+
+def test_a_narrow_gaussian_kernel_brings_data_into_the_regime() -> None:
+    wide, narrow = (analyse(with_options(TAME, lift=f"fourier:10000{b}")) for b in ("", ":9"))
+    assert wide["exit_code"] == 3
+    assert [w["kind"] for w in wide["warnings"]] == ["small effective dimension"]
+    assert "smaller bandwidth" in wide["warnings"][0]["try"]
+    assert narrow["descent"]["global_minimum"] is True
+    assert narrow["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"neurons": 3}, "--neurons 3"),
+        ({"relative_step": 0.0}, "--step"),
+        ({"start": -1.0}, "--start"),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        with_options(TAME, **options)
+
+
+def test_a_bad_lift_is_refused_before_files_are_read() -> None:
+    with pytest.raises(InputError, match="try relu:10000"):
+        analyse(Request("absent.csv", "absent.csv", lift="tanh"))
+
+
+def test_the_analysis_is_json() -> None:
+    found = analyse(with_options(TAME, lift="relu:100"))
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+def test_the_mean_share_is_that_of_the_columns(tmp_path: Path) -> None:
+    X, y = tame()
+    X += 0.7
+    expected = 12 * (X.mean(axis=0) ** 2).sum() / (X**2).sum()
+    found = analyse(request(tmp_path, X, y))
+    assert found["data"]["share_of_common_mean"] == pytest.approx(expected)
+
+
+# Theorems -----------------------------------------------------------------------------------
+
+OWN = '''
+from verify import Assumption, Margin, Point, Status, Theorem, Universal
+from verify.arrays import to_numpy
+
+
+def few_examples(trial):
+    """There are at most {most} examples."""
+    return Margin(trial.problem.examples, {most})
+
+
+def diagonal_is_positive(trial):
+    """Every example has a length."""
+    print("thinking aloud")
+    return Margin(0.0, to_numpy(trial.problem.gram)[0].diagonal().min())
+
+
+def draw(point, generator, trials):
+    raise NotImplementedError
+
+
+theorem = Theorem(
+    id="mine", title="Mine", citation="here", status=Status.FOLKLORE, draw=draw,
+    simulate=lambda problem: None, cells=(Point(n=3),),
+    claims=(Universal(diagonal_is_positive, given=(Assumption(few_examples),)),),
+)
+'''
+
+
+@pytest.mark.parametrize(("most", "verdict", "code"), [(12, "certified", 0), (11, "vacuous", 3)])
+def test_a_theorem_of_ones_own_is_examined_on_the_data(
+    tmp_path: Path, most: int, verdict: str, code: int
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(OWN.replace("{most}", str(most)))
+    found = analyse(with_options(TAME, theorem=str(file)))
+    assert found["theorems"] == ["mine"]
+    (claim,) = found["claims"]
+    assert (claim["id"], claim["conclusion"]) == ("diagonal_is_positive", verdict)
+    assert found["exit_code"] == code
+    assert claim["status"] == "F"
+    assert {a["id"] for a in found["assumptions"]} == {"few_examples", "step_is_stable"}
+    assert "at a global minimum" in found["sentence"]
+
+
+def test_a_theorem_about_something_else_is_named() -> None:
+    file = EXAMPLE.parent / "same_factor.py"
+    with pytest.raises(TheoremError, match="same_factor"):
+        analyse(with_options(TAME, theorem=str(file)))
+
+
+def test_an_unknown_theorem_is_refused() -> None:
+    with pytest.raises(UnknownName):
+        analyse(with_options(TAME, theorem="lai2026.theorem9"))
+
+
+# Warnings -----------------------------------------------------------------------------------
+
+
+def kinds(asked: Request) -> dict[str, dict[str, str]]:
+    found = analyse(asked)
+    text = told(found)
+    for warning in found["warnings"]:
+        assert set(warning) == {"kind", "reason", "try"}
+        assert warning["reason"] in text
+    return {warning["kind"]: warning for warning in found["warnings"]}
+
+
+@pytest.mark.parametrize("decimals", [None, 3])
+def test_centred_columns_are_warned_of(tmp_path: Path, decimals: int | None) -> None:
+    """Also where a file has so few decimals that the Gram matrix is not quite singular."""
+    X, y = tame()
+    X -= X.mean(axis=0)
+    X = X if decimals is None else X.round(decimals)
+    asked = request(tmp_path, X, y)
+    assert "rows sum to zero" in kinds(asked)["centred columns"]["reason"]
+    assert (analyse(asked)["stopped"] is None) == (decimals is not None)
+
+
+def test_duplicated_rows_are_named(tmp_path: Path) -> None:
+    X, y = tame()
+    X[5], X[9], X[10] = X[1], X[1], X[2]
+    found = analyse(request(tmp_path, X, y))
+    (warning,) = [w for w in found["warnings"] if w["kind"] == "duplicated rows"]
+    assert "rows 2 = 6 = 10; 3 = 11 are equal" in warning["reason"]
+    assert "different labels" not in warning["reason"]
+    assert "3 rows are duplicates" in found["stopped"]
+    y[9] = 1.0
+    assert "different labels" in kinds(request(tmp_path, X, y))["duplicated rows"]["reason"]
+
+
+def test_signs_of_zero_do_not_make_rows_different() -> None:
+    assert duplicates(np.array([[0.0, 1.0], [-0.0, 1.0], [0.0, 2.0]])) == [[1, 2]]
+
+
+def test_a_small_effective_dimension_gets_its_reason(tmp_path: Path) -> None:
+    X, y = tame()
+    shared = kinds(request(tmp_path, X + 2.0, y))["small effective dimension"]
+    assert "common mean" in shared["reason"]
+    assert "other examples" in shared["try"]
+    few = X * np.where(np.arange(600) < 3, 30.0, 1.0)
+    assert (
+        "directions hold half"
+        in (kinds(request(tmp_path, few, y))["small effective dimension"]["reason"])
+    )
+    loud = X * np.where(np.arange(600) == 6, 100.0, 1.0)
+    warning = kinds(request(tmp_path, loud, y))["small effective dimension"]
+    assert "column 7 alone makes" in warning["reason"]
+    assert warning["try"] == "columns of equal scale"
+
+
+def test_a_relu_lift_is_told_why_its_dimension_is_small() -> None:
+    warning = kinds(with_options(TAME, lift="relu:2000"))["small effective dimension"]
+    assert "never negative" in warning["try"]
+
+
+def test_constant_columns_are_counted(tmp_path: Path) -> None:
+    X, y = tame()
+    X[:, [3, 8]], X[:, 5] = 0.0, 2.0
+    reason = kinds(request(tmp_path, X, y))["constant columns"]["reason"]
+    assert "3 of 600 columns have one value in all rows (number 4, 6, 9)" in reason
+    assert "2 are zero" in reason
+    assert "1 add the same number" in reason
+
+
+def test_labels_that_the_theorems_do_not_want_are_warned_of(tmp_path: Path) -> None:
+    X, y = tame()
+    assert "3 of 12" in kinds(request(tmp_path, X, [0] * 3 + [1] * 9))["zero labels"]["reason"]
+    assert (
+        "all labels are positive"
+        in kinds(request(tmp_path, X, [1] * 12))["one sign only"]["reason"]
+    )
+    few = kinds(request(tmp_path, X, [1] + [-1] * 11))["unbalanced labels"]
+    assert "only 1 of 12 labels are positive" in few["reason"]
+    wide = kinds(request(tmp_path, X, y * np.linspace(0.05, 1, 12)))
+    assert "from 0.05 to 1" in wide["labels of very different size"]["reason"]
+
+
+def test_unequal_rows_are_named(tmp_path: Path) -> None:
+    X, y = tame()
+    X[6] *= 9
+    warning = kinds(request(tmp_path, X, y))["unequal rows"]
+    assert warning["reason"].startswith("row 7 is ")
+    assert warning["try"] == "--normalise-rows"
+
+
+def test_a_row_of_zeros_is_named(tmp_path: Path) -> None:
+    X, y = tame()
+    X[6] = 0
+    assert "row 7 is zero" in kinds(request(tmp_path, X, y))["unequal rows"]["reason"]
+
+
+def test_bad_conditioning_names_the_rows(tmp_path: Path) -> None:
+    X, y = tame()
+    X[8] = X[3] + 1e-3 * X[8]
+    reason = kinds(request(tmp_path, X, y))["bad conditioning"]["reason"]
+    assert "rows 4 and 9" in reason
+
+
+def test_warnings_change_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    X = tame()[0]
+    asked = request(tmp_path, X + 0.1, [1] + [-1] * 11)
+    found = analyse(asked)
+    assert found["warnings"]
+    monkeypatch.setattr("reports.own_data.warnings_of", lambda *_: [])
+    silent = analyse(asked)
+    assert {**found, "warnings": []} == silent
+
+
+def test_tame_data_have_no_warnings(tmp_path: Path) -> None:
+    """20 draws of data that the theorems are about."""
+    for seed in range(20):
+        X = np.random.default_rng(seed).normal(size=(20, 4000))
+        given = read(request(tmp_path, X, np.tile([1.0, -1.0], 10)))
+        assert warnings_of(given, analyse(request(tmp_path, X, given.labels))["data"]) == []
