@@ -1,4 +1,4 @@
-"""The command line: relu-verify run, list, explain, replay, data."""
+"""The command line: relu-verify run, report, diff, list, explain, replay, data."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ Examples
   relu-verify run lai2026.theorem1 --profile full  one theorem, more trials
   relu-verify run my_theorem.py                    a theorem of your own
   relu-verify explain pattern_freezes_after_step_one
+  relu-verify report relu-verify-out --format md   a run again, as Markdown
+  relu-verify diff old-out new-out                 what changed between two runs
   relu-verify data features.npy labels.csv --positive tumour
 
 \b
@@ -91,6 +93,7 @@ def run(
     An interrupted run goes on when the same command is run again.
     """
     from properties.catalogue import MODULES, distinct, find_theorem
+    from reports.journal import begin, finish
     from reports.lines import verdict_line
     from reports.measured_lines import measured_lines
     from reports.running import Settings
@@ -101,6 +104,8 @@ def run(
     chosen = [find_theorem(name) for name in distinct(theorems or MODULES)]
     settings = Settings(profile, seed, jobs or _cores(), backend, confidence)
     out = out or _default_folder(theorems)
+    command = shlex.join(["relu-verify", *sys.argv[1:]])
+    number = begin(out, chosen, settings, command)
     results = []
     stdout = sys.stdout
     with ProgressBar() as bar, redirect_stdout(sys.stderr):  # what theorems print is no verdict
@@ -111,12 +116,79 @@ def run(
                 click.echo(verdict_line(told(result, verdict)), file=stdout)
             for line in measured_lines(result.verdicts):
                 click.echo(line, file=stdout)
-        command = shlex.join(["relu-verify", *sys.argv[1:]])
         report = summarise(results, settings, time.perf_counter() - began, command, out)
         write(report, out)
+    finish(out, number, report)
     click.echo(f"{report['sentence']}  [{time.perf_counter() - began:.0f} s in all]", err=True)
     click.echo(f"Report: {out / 'report.html'}", err=True)
     return int(report["exit_code"])
+
+
+@cli.command()
+@click.argument("place", metavar="DIR|FILE", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "md", "json", "csv"]),
+    default="html",
+    show_default=True,
+    help="html writes DIR/report.html, report.json and counterexamples/; the others print.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Write the report to this file alone.")
+@click.option("--records", is_flag=True, help="As csv, every number of every trial in DIR.")
+@click.option("--run", "number", type=int, help="The run of this number.  [default: the latest]")
+@click.option("--list", "listing", is_flag=True, help="List the runs that DIR remembers.")
+def report(
+    place: Path, form: str, out: Path | None, records: bool, number: int | None, listing: bool
+) -> int:
+    """Tell a run again from the records in its folder, or show a report.json in another format.
+
+    Nothing is sampled and nothing is searched: the verdicts are those that the run gave (single
+    blocks are made again from their seeds, to describe counterexamples and for pictures). If
+    records are missing, or were made by another version of the theorem, of numpy or of this
+    tool, the theorems that are complete are told and the others named.
+
+    \b
+    Exit code 0 if the report is whole, whatever its verdicts are, 3 if theorems are missing in
+    it, 2 if there is nothing to tell.
+    """
+    from reports.telling import export, list_runs, tell
+
+    if (records and form != "csv") or (place.is_file() and (records or listing or number)):
+        raise click.UsageError(
+            "--records goes with --format csv, and --records, --run and --list go with a folder"
+        )
+    stdout = sys.stdout
+    with redirect_stdout(sys.stderr):  # what theorems print is no report
+        if listing:
+            return list_runs(place, stdout)
+        return export(place, out, stdout) if records else tell(place, form, out, number, stdout)
+
+
+@cli.command()
+@click.argument("before", metavar="A", type=click.Path(path_type=Path))
+@click.argument("after", metavar="B", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of text.")
+def diff(before: Path, after: Path, as_json: bool) -> int:
+    """Say what changed from run A to run B: folders of runs, or their report.json files.
+
+    Verdicts, claims, settings and versions, counterexamples, and frequencies and slopes that
+    moved by more than chance.
+
+    \b
+    Exit code 0 if no verdict changed, 1 if one changed for the worse, 3 if verdicts changed
+    otherwise or claims were added, removed or stated differently, 2 for what is no report.
+    """
+    import json
+
+    from reports.diff import compare
+    from reports.diff_lines import told
+    from reports.saved import read
+
+    found = compare(read(before), read(after))
+    text = told(found, [str(before), str(after)])
+    click.echo(json.dumps(found, indent=1, ensure_ascii=False) if as_json else text)
+    return int(found["exit_code"])
 
 
 @cli.command("list")

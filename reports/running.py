@@ -10,14 +10,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from properties.catalogue import MODULES, is_built_in
 from properties.search import Hunt, drawn, hunt_hash, hunt_task, hunted_claims, with_hunt
 from verify import counterexample
+from verify.arrays import backend as open_backend
 from verify.counterexample import Counterexample, file_of
 from verify.engine.check import check
 from verify.engine.executors import ProcessPool, map_unordered
-from verify.engine.plan import profile_named
+from verify.engine.plan import profile_named, whole
 from verify.engine.store import Store
 from verify.errors import InputError
 from verify.theorem import Theorem
@@ -83,55 +85,79 @@ def run(
     Yields each theorem's result when it is complete. Running the same again goes on where an
     interrupted run stopped.
     """
-    if not 0 < settings.confidence < 1:
-        raise InputError(f"confidence={settings.confidence}, expected between 0 and 1, e.g. 0.95")
-    if os.path.exists(folder) and not os.path.isdir(folder):
-        raise InputError(f"--out {folder} is a file, expected a folder (it is made if missing)")
-    hunted = profile_named(settings.profile).hunted
+    require_usable(settings, folder)
     stems = stems_of(theorems)
     pool = ProcessPool(settings.jobs) if settings.jobs > 1 else None
     with Store(folder / STORE_NAME) as store, pool or nullcontext():
         for theorem in theorems:
             step = _reporter(theorem, progress)
-            verdicts = check(
-                theorem,
-                profile=settings.profile,
-                confidence=1.0 - error_share(theorem, settings.confidence),
-                root_seed=settings.seed,
-                executor=pool,
-                store=store,
-                backend=settings.backend,
-                progress=step,
-            )
-            hunts = _hunts(theorem, hunted, settings.seed, pool, store, step)
-            yield _result(theorem, verdicts, hunts, settings.seed, folder, stems[theorem.address])
+            verdicts = checked(theorem, settings, store, executor=pool, progress=step)
+            hunts = _hunts(theorem, settings, pool, store, step)
+            stem = stems[theorem.address]
+            result = result_of(theorem, verdicts, hunts, settings.seed, stem)
+            file_counterexamples(result, folder, stem)
+            yield result
+
+
+def require_usable(settings: Settings, folder: Path) -> None:
+    """Raise InputError or BackendUnavailable where a run could not begin."""
+    if not 0 < settings.confidence < 1:
+        raise InputError(f"confidence={settings.confidence}, expected between 0 and 1, e.g. 0.95")
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise InputError(f"--out {folder} is a file, expected a folder (it is made if missing)")
+    profile_named(settings.profile)
+    whole("root_seed", settings.seed, 0)
+    open_backend(settings.backend)
+
+
+def checked(theorem: Theorem, settings: Settings, store: Store, **how: Any) -> Verdicts:
+    """Return the verdicts that a run with these settings gives; how: see `check`."""
+    return check(
+        theorem,
+        profile=settings.profile,
+        confidence=1.0 - error_share(theorem, settings.confidence),
+        root_seed=settings.seed,
+        store=store,
+        backend=settings.backend,
+        **how,
+    )
 
 
 def _hunts(
     theorem: Theorem,
-    examples: int,
-    seed: int,
+    settings: Settings,
     pool: ProcessPool | None,
     store: Store,
     step: Callable[[int, int, str], None] | None,
 ) -> dict[str, Hunt]:
     """Hunt counterexamples to the universal claims, except where the store knows the outcome."""
-    claims = hunted_claims(theorem)
-    keys = {claim.id: hunt_hash(theorem, claim.id, examples, seed) for claim in claims}
-    known = {name: store.recall(key) for name, key in keys.items()}
-    hunts = {name: Hunt.from_json(content) for name, content in known.items() if content}
+    examples = profile_named(settings.profile).hunted
+    hunts, unknown = known_hunts(theorem, settings, store)
+    total = len(hunts) + len(unknown)
     sent = None if theorem.origin else theorem
-    tasks = [
-        (theorem.origin, sent, claim.id, examples, seed)
-        for claim in claims
-        if claim.id not in hunts
-    ]
+    tasks = [(theorem.origin, sent, name, examples, settings.seed) for name in unknown]
     for task, found in map_unordered(pool, hunt_task, tasks):
         hunts[task[2]] = found
-        store.remember(keys[task[2]], found.to_json())
+        store.remember(unknown[task[2]], found.to_json())
         if step is not None:
-            step(len(hunts), len(claims), f"hunt  {task[2]}")
+            step(len(hunts), total, f"hunt  {task[2]}")
     return hunts
+
+
+def known_hunts(
+    theorem: Theorem, settings: Settings, store: Store
+) -> tuple[dict[str, Hunt], dict[str, str]]:
+    """Return the hunts that the store knows, and the hashes of those it does not, by claim id."""
+    examples = profile_named(settings.profile).hunted
+    hunts, unknown = {}, {}
+    for claim in hunted_claims(theorem):
+        key = hunt_hash(theorem, claim.id, examples, settings.seed)
+        content = store.recall(key)
+        if content is None:
+            unknown[claim.id] = key
+        else:
+            hunts[claim.id] = Hunt.from_json(content)
+    return hunts, unknown
 
 
 def _reporter(
@@ -142,38 +168,27 @@ def _reporter(
     return lambda done, total, what: progress(theorem.address, done, total, what)
 
 
-def _result(
-    theorem: Theorem,
-    verdicts: Verdicts,
-    hunts: dict[str, Hunt],
-    seed: int,
-    folder: Path,
-    stem: str,
+def result_of(
+    theorem: Theorem, verdicts: Verdicts, hunts: Mapping[str, Hunt], seed: int, stem: str
 ) -> Result:
-    """Join verdicts and hunts; write the counterexamples of whatever is refuted."""
+    """Join verdicts and hunts, with counterexamples to whatever is refuted; write nothing.
+
+    stem: how the names of the theorem's files begin (`stems_of`).
+    """
     final, filed = [], {}
     for verdict in verdicts:
-        files = {kind: _file_name(stem, verdict.claim, kind) for kind in ("smallest", "worst")}
-        for stale in files.values():
-            if os.path.lexists(folder / stale):
-                (folder / stale).unlink()
         found = hunts.get(verdict.claim)
         joined = verdict if found is None else with_hunt(verdict, found)
         final.append(joined)
         if joined.verdict is Conclusion.REFUTED:
-            filed[joined.claim] = _file(theorem, joined, found, seed, folder, files)
+            filed[joined.claim] = _filed(theorem, joined, found, seed, stem)
     return Result(theorem, replace(verdicts, items=tuple(final)), filed)
 
 
-def _file(
-    theorem: Theorem,
-    verdict: Verdict,
-    found: Hunt | None,
-    seed: int,
-    folder: Path,
-    files: Mapping[str, str],
+def _filed(
+    theorem: Theorem, verdict: Verdict, found: Hunt | None, seed: int, stem: str
 ) -> tuple[Filed, ...]:
-    """Write the smallest and the worst counterexample to a claim."""
+    """Return the smallest and the worst counterexample to a claim."""
     claim = theorem.claim(verdict.claim)
     worst = [found.worst] if found is not None and found.worst is not None else []
     if verdict.instance is not None:
@@ -187,9 +202,20 @@ def _file(
     for kind, example in chosen:
         # A stored hunt may have been made when the theorem's file lay elsewhere.
         here = replace(example, theorem=theorem.address, theorem_file=file_of(theorem))
-        counterexample.write(here, folder / files[kind])
-        filed.append(Filed(kind, files[kind], here))
+        filed.append(Filed(kind, _file_name(stem, verdict.claim, kind), here))
     return tuple(filed)
+
+
+def file_counterexamples(result: Result, folder: Path, stem: str) -> None:
+    """Write a theorem's counterexamples to a run's folder, in place of those that are there."""
+    for verdict in result.verdicts:
+        for kind in ("smallest", "worst"):
+            stale = folder / _file_name(stem, verdict.claim, kind)
+            if os.path.lexists(stale):
+                stale.unlink()
+    for filed in result.counterexamples.values():
+        for entry in filed:
+            counterexample.write(entry.example, folder / entry.file)
 
 
 def stems_of(theorems: Sequence[Theorem]) -> dict[str, str]:

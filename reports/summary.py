@@ -22,11 +22,18 @@ from verify.verdict import Conclusion, Verdict
 
 
 def summarise(
-    results: Sequence[Result], settings: Settings, seconds: float, command: str, out: Path
+    results: Sequence[Result],
+    settings: Settings,
+    seconds: float,
+    command: str,
+    out: Path,
+    created: str = "",
+    pictures: bool = True,
 ) -> dict[str, Any]:
     """Return the report of a run as JSON-able values (NaN and infinities are null).
 
-    out: the run's folder, as it was given.
+    out: the run's folder, as it was given.   created: when the run ended, ISO 8601; by default
+    now.   pictures: whether to simulate the problems whose activation patterns are shown.
     """
     verdicts = [(result, verdict) for result in results for verdict in result.verdicts]
     shares = {r.theorem.address: error_share(r.theorem, settings.confidence) for r in results}
@@ -36,7 +43,7 @@ def summarise(
         "tool": {"name": "relu-verify", "version": __version__},
         "command": command,
         "out": str(out),
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "created": created or datetime.now(UTC).isoformat(timespec="seconds"),
         **asdict(settings),
         "wall_time_s": round(seconds, 3),
         "exit_code": exit_code(plain),
@@ -47,7 +54,7 @@ def summarise(
         "verdicts": [told(result, verdict) for result, verdict in verdicts],
         "measures": [m.to_json() for result in results for m in result.verdicts.measured],
         "chains": [r.verdicts.chain.to_json() for r in results if r.verdicts.chain is not None],
-        "rasters": rasters(results, settings.seed),
+        "rasters": rasters(results, settings.seed) if pictures else [],
     }
 
 
@@ -163,6 +170,10 @@ def write(report: dict[str, Any], folder: Path) -> None:
     """
     from reports.html import render
 
-    text = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False)
-    for name, content in (("report.json", text + "\n"), ("report.html", render(report))):
+    for name, content in (("report.json", as_json(report)), ("report.html", render(report))):
         write_text(folder / name, content)
+
+
+def as_json(report: dict[str, Any]) -> str:
+    """Return the content of report.json."""
+    return json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

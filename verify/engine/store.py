@@ -31,15 +31,12 @@ CREATE TABLE IF NOT EXISTS blocks (
     PRIMARY KEY (hash, block)
 );
 CREATE TABLE IF NOT EXISTS searches (hash TEXT PRIMARY KEY, content TEXT NOT NULL);
-COMMIT;
-"""
-
-_RUNS = """
 CREATE TABLE IF NOT EXISTS runs (
     number INTEGER PRIMARY KEY AUTOINCREMENT, asked TEXT NOT NULL, outcome TEXT
-)
+);
+COMMIT;
 """
-"""Not in the schema above: a store of the same version may be older than this table."""
+_NEWEST_TABLE = "runs"
 
 
 class RecordsMissing(StoreError):
@@ -106,6 +103,8 @@ class Store:
                 f"{self.path} has schema version {version}, expected {SCHEMA_VERSION}; choose "
                 "another --out, or read it with the version that wrote it"
             )
+        if tables and _NEWEST_TABLE not in tables:  # of an older release, otherwise the same
+            self._connection.executescript(_SCHEMA)
 
     def _unusable(self, reason: object) -> StoreError:
         return StoreError(
@@ -153,7 +152,6 @@ class Store:
     def begin(self, asked: dict[str, Any]) -> int:
         """Remember that a run begins, and what it was asked (JSON-able); return its number."""
         with self._writing():
-            self._connection.execute(_RUNS)
             row = self._connection.execute(
                 "INSERT INTO runs (asked) VALUES (?)", (json.dumps(asked),)
             )
@@ -176,8 +174,6 @@ class Store:
                 "SELECT number, asked, outcome FROM runs ORDER BY number"
             ).fetchall()
         except sqlite3.Error as reason:
-            if "no such table" in str(reason):
-                return ()
             raise self._unusable(reason) from reason
         return tuple(self._run(*row) for row in rows)
 
@@ -190,16 +186,6 @@ class Store:
                 f"{self.path}: run {number} cannot be read ({reason}); move the file away and run "
                 "again"
             ) from reason
-
-    def known(self, theorem: str, root_seed: int) -> tuple[dict[str, Any], ...]:
-        """Return what the configurations of a theorem (its id) at a root seed stand for."""
-        try:
-            rows = self._connection.execute("SELECT description FROM configurations").fetchall()
-            found = [dict(json.loads(description)) for (description,) in rows]
-        except (sqlite3.Error, ValueError, TypeError) as reason:
-            raise self._unusable(reason) from reason
-        wanted = (theorem, root_seed)
-        return tuple(d for d in found if (d.get("theorem"), d.get("root_seed")) == wanted)
 
     def read(self, hash_: str, block: int) -> Record | None:
         """Return the record of a block, or None if it has not been computed."""

@@ -434,17 +434,19 @@ def test_a_damaged_run_is_an_error_to_read(path, store, damage):
         store.runs()
 
 
+def test_a_store_older_than_runs_remembers_them_from_now_on(path, store):
+    store.write("hash", 0, RECORD)
+    store.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP TABLE runs")
+    connection.close()
+    with Store(path) as again:
+        assert again.runs() == ()
+        assert again.begin({}) == 1
+        assert again.read("hash", 0).differing(RECORD) == ()
+
+
 def test_runs_of_a_closed_store_are_an_error(store):
     store.close()
     with pytest.raises(StoreError, match="cannot be used"):
         store.runs()
-
-
-def test_what_is_known_of_a_theorem_are_its_configurations_at_a_seed(tmp_path, path):
-    theorem = load_file(write_theorem(tmp_path))
-    computed(theorem, path)
-    computed(theorem, path, root_seed=1)
-    with Store(path) as store:
-        known = store.known("filed", 1)
-        assert [d["canonical_point"] for d in known] == ['{"n": 1.0}', '{"n": 2.0}']
-        assert store.known("filed", 2) == store.known("another", 1) == ()

@@ -1,0 +1,231 @@
+"""What changed between two runs, from their reports: verdicts, claims, frequencies, settings.
+
+Claims are matched by the id of their theorem and their own. A verdict changed for the worse
+where it was as expected and is not, or where a claim fell from certified to supported, or a
+verdict that was not as expected fell to refuted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, UNSETTLED
+
+Part = Mapping[str, Any]
+
+ERROR = 0.05
+"""Probability that any frequency is said to have moved if none has (all comparisons together)."""
+
+SETTINGS = ("profile", "seed", "backend", "confidence", "jobs")
+_STATED = ("statement", "kind", "status", "expected", "probability", "because")
+_RANK = {"certified": 3, "supported": 2, "refuted": 0}
+
+
+def compare(before: Part, after: Part) -> dict[str, Any]:
+    """Return what changed from one report to another, as JSON-able values.
+
+    exit_code: 0 if no verdict changed, 1 if one changed for the worse, 3 if verdicts changed
+    otherwise: for the better, from one unsettled word to another, or because claims were added,
+    removed or stated differently.
+    """
+    old, new = _by_claim(before), _by_claim(after)
+    both = [(_name(key), old[key], new[key]) for key in old if key in new]
+    changed: dict[str, list[dict[str, Any]]] = {"worse": [], "better": [], "other": []}
+    for name, one, other in both:
+        if one["verdict"] != other["verdict"] or one["as_expected"] != other["as_expected"]:
+            entry = {"claim": name, "before": _evidence(one), "after": _evidence(other)}
+            changed[_direction(one, other)].append(entry)
+    claims = {
+        "added": [{"claim": _name(k), **_evidence(new[k])} for k in new if k not in old],
+        "removed": [{"claim": _name(k), **_evidence(old[k])} for k in old if k not in new],
+        "restated": [r for r in (_restated(*entry) for entry in both) if r["changes"]],
+    }
+    found = {
+        "runs": {"before": _run(before), "after": _run(after)},
+        "settings": _changes(*({k: r.get(k) for k in SETTINGS} for r in (before, after))),
+        "versions": _changes(before["versions"], after["versions"]),
+        "theorems": list(_theorems(before, after)),
+        "claims": claims,
+        "verdicts": changed,
+        "frequencies": _frequencies(both),
+        "slopes": list(_slopes(both)),
+        "counterexamples": list(_counterexamples(both)),
+        "time": _time(before, after),
+    }
+    otherwise = any((changed["better"], changed["other"], *claims.values()))
+    code = REFUTED if changed["worse"] else UNSETTLED if otherwise else ALL_AS_EXPECTED
+    return {**found, "exit_code": code}
+
+
+def _by_claim(report: Part) -> dict[tuple[str, str], Part]:
+    """Return the verdicts by what those of two reports are matched by: theorem and claim."""
+    names = _names(report)
+    return {(names[v["theorem"]], v["claim"]): v for v in report["verdicts"]}
+
+
+def _name(key: tuple[str, str]) -> str:
+    return ".".join(key)
+
+
+def _names(report: Part) -> dict[str, str]:
+    """Return the id of each theorem by its address; the address where an id is not unique."""
+    count = Counter(theorem["id"] for theorem in report["theorems"])
+    return {
+        t["address"]: t["id"] if count[t["id"]] == 1 else t["address"] for t in report["theorems"]
+    }
+
+
+def _run(report: Part) -> dict[str, Any]:
+    kept = ("out", "created", "sentence", *SETTINGS)
+    names = [theorem["address"] for theorem in report["theorems"]]
+    return {**{name: report.get(name) for name in kept}, "theorems": names}
+
+
+def _changes(before: Part, after: Part) -> list[dict[str, Any]]:
+    """Return what differs between two objects, name by name."""
+    names = dict.fromkeys((*before, *after))
+    pairs = ((name, before.get(name), after.get(name)) for name in names)
+    return [{"name": name, "before": a, "after": b} for name, a, b in pairs if a != b]
+
+
+def _evidence(verdict: Part) -> dict[str, Any]:
+    """Return what a verdict says, and the counts that it rests on."""
+    names = ("verdict", "as_expected", "trials", "in_scope", "holds", "violated", "undecided")
+    return {name: verdict[name] for name in (*names, "worst_margin", "detail")}
+
+
+def _direction(one: Part, other: Part) -> str:
+    """Say whether a verdict changed for the worse, the better, or otherwise."""
+    ranks = [
+        (verdict["as_expected"], verdict["expected"] != "refuted" and _rank(verdict))
+        for verdict in (one, other)
+    ]
+    if ranks[0] == ranks[1]:
+        return "other"
+    return "worse" if ranks[1] < ranks[0] else "better"
+
+
+def _rank(verdict: Part) -> int:
+    return _RANK.get(verdict["verdict"], 1)
+
+
+def _restated(name: str, one: Part, other: Part) -> dict[str, Any]:
+    """Return how the statement of a claim changed, what it is given, or where it is tested."""
+    changes = _changes(_stated(one), _stated(other))
+    old, new = ({_key(cell["point"]): cell["point"] for cell in v["cells"]} for v in (one, other))
+    left = [point for key, point in old.items() if key not in new]
+    come = [point for key, point in new.items() if key not in old]
+    if left or come:
+        changes.append({"name": "points", "before": left, "after": come})
+    return {"claim": name, "changes": changes}
+
+
+def _stated(verdict: Part) -> dict[str, Any]:
+    """Return what a claim says."""
+    slopes = {
+        f"slope of {slope['sweep']}": f"{slope['exponent']:g} ± {slope['tolerance']:g}"
+        for slope in verdict["slopes"]
+    }
+    given = {"given": sorted(verdict["given"])}
+    return {name: verdict[name] for name in _STATED} | given | slopes
+
+
+def _theorems(before: Part, after: Part) -> Iterator[dict[str, Any]]:
+    """Yield theorems whose place, statement or assumptions changed."""
+    old, new = ({_names(r)[t["address"]]: t for t in r["theorems"]} for r in (before, after))
+    for name in old:
+        if name in new:
+            told = [
+                {k: t[k] for k in ("address", "title", "citation", "statement", "status")}
+                | {f"assumption {a['id']}": a["statement"] for a in t["assumptions"]}
+                for t in (old[name], new[name])
+            ]
+            if changes := _changes(*told):
+                yield {"theorem": name, "changes": changes}
+
+
+# Numbers: which of them differ by more than chance.
+
+
+def _frequencies(both: Sequence[tuple[str, Part, Part]]) -> dict[str, Any]:
+    """Return the frequencies of holding in scope that differ by more than chance.
+
+    Those of a universal claim are compared on all its cells together, where these are the same;
+    those of a with-probability claim cell by cell. Each is compared by Fisher's exact test,
+    two-sided, at the level ERROR over the number of comparisons (Bonferroni).
+    """
+    pairs = [pair for entry in both for pair in _counted(*entry)]
+    moved = []
+    for pair in pairs:
+        (a, b), (c, d) = pair["before"], pair["after"]
+        p = 1.0 if a * d == c * b else _fisher(a, b, c, d)
+        if p < ERROR / len(pairs):
+            moved.append({**pair, "p_value": p})
+    return {"compared": len(pairs), "error": ERROR, "moved": moved}
+
+
+def _counted(name: str, one: Part, other: Part) -> Iterator[dict[str, Any]]:
+    """Yield the pairs of (holds, in scope) of a claim that can be compared."""
+    cells = [{_key(cell["point"]): cell for cell in v["cells"]} for v in (one, other)]
+    kinds = {one["kind"], other["kind"]}
+    if kinds == {"universal"} and cells[0].keys() == cells[1].keys():
+        counts = [[v["holds"], v["in_scope"]] for v in (one, other)]
+        yield {"claim": name, "point": None, "before": counts[0], "after": counts[1]}
+    if kinds == {"probable"}:
+        for key in cells[0]:
+            if key in cells[1]:
+                tallies = [found[key]["tally"] for found in cells]
+                counts = [[t["holds"], t["in_scope"]] for t in tallies]
+                point = cells[0][key]["point"]
+                yield {"claim": name, "point": point, "before": counts[0], "after": counts[1]}
+
+
+def _key(point: Part) -> tuple[Any, ...]:
+    return tuple(sorted((name, str(value)) for name, value in point.items()))
+
+
+def _fisher(held: int, trials: int, held_then: int, trials_then: int) -> float:
+    """Return the two-sided p-value of Fisher's exact test for two frequencies."""
+    from scipy.stats import fisher_exact
+
+    table = [[held, trials - held], [held_then, trials_then - held_then]]
+    return float(fisher_exact(table).pvalue)
+
+
+def _slopes(both: Sequence[tuple[str, Part, Part]]) -> Iterator[dict[str, Any]]:
+    """Yield the slopes whose intervals do not overlap."""
+    for name, one, other in both:
+        new = {slope["sweep"]: slope for slope in other["slopes"]}
+        for slope in one["slopes"]:
+            pair = [slope, new.get(slope["sweep"], {})]
+            if any(entry.get(end) is None for entry in pair for end in ("low", "high")):
+                continue
+            if pair[0]["high"] < pair[1]["low"] or pair[1]["high"] < pair[0]["low"]:
+                before, after = ({k: s[k] for k in ("slope", "low", "high")} for s in pair)
+                yield {"claim": name, "sweep": slope["sweep"], "before": before, "after": after}
+
+
+def _counterexamples(both: Sequence[tuple[str, Part, Part]]) -> Iterator[dict[str, Any]]:
+    """Yield the claims whose smallest or worst counterexample is new, gone or another."""
+    for name, one, other in both:
+        old, new = ({c["kind"]: c for c in v["counterexamples"]} for v in (one, other))
+        for kind in dict.fromkeys((*old, *new)):
+            before, after = old.get(kind), new.get(kind)
+            facts = [c and (c["margin"], c["summary"]) for c in (before, after)]
+            if facts[0] != facts[1]:
+                yield {
+                    "claim": name,
+                    "kind": kind,
+                    "change": "new" if before is None else "gone" if after is None else "another",
+                    "before": before and before["margin"],
+                    "after": after and after["margin"],
+                    "file": after["file"] if after else "",
+                }
+
+
+def _time(before: Part, after: Part) -> dict[str, Any]:
+    """Return the wall times, in seconds, and their ratio."""
+    one, other = before["wall_time_s"], after["wall_time_s"]
+    return {"before": one, "after": other, "ratio": other / one if one and other else None}

@@ -1,0 +1,156 @@
+"""A report as Markdown, for an issue, a pull request or a lab notebook: from report.json alone.
+
+GitHub's dialect. Text from theorems and files is escaped, so that it shows as it is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from reports.html import _replay as replay_command
+from reports.typography import bound_words, clean, fact, fact_name, kind_words, margin_words
+
+Part = Mapping[str, Any]
+
+
+def markdown(report: Part) -> str:
+    """Return a report as Markdown: the answer, claims, controls, what was assumed, and
+    counterexamples with the commands that replay them."""
+    report = clean(report)
+    claims = [v for v in report["verdicts"] if v["expected"] != "refuted"]
+    controls = [v for v in report["verdicts"] if v["expected"] == "refuted"]
+    parts = [
+        "## relu-verify",
+        f"**{text(report['sentence'])}**",
+        _settings(report),
+        *_missing(report),
+        "### Claims" if claims else "",
+        _table(claims),
+        "### Controls" if controls else "",
+        "False on purpose: if one of them is not refuted, the evidence is void." * bool(controls),
+        _table(controls),
+        *_assumed(report, claims),
+        *_counterexamples(report),
+        "### Again",
+        fenced(report["command"]),
+        f"Made with {', '.join(f'{text(k)} {text(v)}' for k, v in report['versions'].items())}.",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _settings(report: Part) -> str:
+    theorems = ", ".join(code(theorem["address"]) for theorem in report["theorems"])
+    when = report["created"].replace("T", " ").replace("+00:00", " UTC")
+    took = report["wall_time_s"]
+    told = [
+        f"{text(when)}",
+        f"profile {text(report['profile'])}",
+        f"seed {report['seed']}",
+        f"backend {text(report['backend'])}",
+        f"confidence {report['confidence']:g} over all that is stated",
+        *([f"{took:.3g} s"] if took is not None else []),
+    ]
+    return f"{theorems}\n\n{' · '.join(told)}"
+
+
+def _missing(report: Part) -> Iterable[str]:
+    entries = report.get("missing") or ()
+    if entries:
+        lines = [f"- {code(entry['theorem'])}: {text(entry['reason'])}" for entry in entries]
+        yield "Not in this report:\n\n" + "\n".join(lines)
+
+
+def _table(verdicts: Sequence[Part]) -> str:
+    """Return a table with a row for each verdict; "" for none."""
+    if not verdicts:
+        return ""
+    head = ("verdict", "claim", "about", "holds / in scope / trials", "bound", "worst margin", "")
+    rows = [_row(verdict) for verdict in verdicts]
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _row(verdict: Part) -> tuple[str, ...]:
+    unexpected = not verdict["as_expected"]
+    because = f" False, because {text(verdict['because'])}." if verdict["because"] else ""
+    word = f"**{verdict['verdict']}**" if unexpected else verdict["verdict"]
+    counts = " / ".join(str(verdict[name]) for name in ("holds", "in_scope", "trials"))
+    return (
+        word,
+        f"{code(verdict['full_id'])}<br>{text(verdict['statement'])} {mark(verdict)}{because}",
+        text(kind_words(verdict)),
+        counts if verdict["kind"] != "rate" else f"{verdict['in_scope']} / {verdict['trials']}",
+        text(bound_words(verdict)),
+        text(margin_words(verdict)),
+        "not as expected" if unexpected else "",
+    )
+
+
+def _assumed(report: Part, claims: Sequence[Part]) -> Iterable[str]:
+    """Yield the assumptions of each theorem's claims, and which claims they are made for."""
+    for theorem in report["theorems"]:
+        lines = []
+        own = [claim for claim in claims if claim["theorem"] == theorem["address"]]
+        for assumption in theorem["assumptions"]:
+            under = [code(claim["claim"]) for claim in own if assumption["id"] in claim["given"]]
+            if under:
+                told = f"{code(assumption['id'])} {text(assumption['statement'])}"
+                by = "every claim" if len(under) == len(own) > 1 else ", ".join(under)
+                lines.append(f"- {told} {mark(assumption)}, for {by}")
+        if lines:
+            yield f"### Assumed in {code(theorem['address'])}"
+            yield "\n".join(lines)
+
+
+def _counterexamples(report: Part) -> Iterable[str]:
+    found = [(v, entry) for v in report["verdicts"] for entry in v["counterexamples"]]
+    if found:
+        yield "### Counterexamples"
+    for verdict, entry in found:
+        facts = [
+            f"- {text(fact_name(name))}: {text(_fact(value))}"
+            for name, value in entry["summary"].items()
+        ]
+        margin = "" if entry["margin"] is None else f", margin {entry['margin']:.4g}"
+        yield f"{code(verdict['full_id'])}, {text(entry['kind'])}{margin}"
+        if facts:
+            yield "\n".join(facts)
+        yield fenced(replay_command(report["out"], entry["file"]))
+
+
+def _fact(value: Any) -> str:
+    """Return a fact on one line, rows of a matrix after semicolons; long ones cut."""
+    shown = fact(value)
+    if "text" in shown:
+        return str(shown["text"])
+    rows = "; ".join(", ".join(row) for row in shown["rows"])
+    return f"{rows} ({shown['cut']})" if shown["cut"] else rows
+
+
+def mark(entry: Part) -> str:
+    """Return whose statement an entry is, as its letter in brackets."""
+    return f"\\[{text(entry['status'])}\\]"
+
+
+def text(value: Any) -> str:
+    """Return text that Markdown shows as it is, on one line, in a table's cell as well."""
+    line = " ".join(str(value).split())
+    line = re.sub(r"([\\`*~<>\[\]|$&])", r"\\\1", line)
+    line = re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", line)
+    return re.sub(r"^(\d*)(#+|[+.)-])(?= |$)", r"\1\\\2", line)  # no heading, no list
+
+
+def code(value: Any) -> str:
+    """Return a name as a code span, in a table's cell as well."""
+    name = " ".join(str(value).split()) or " "
+    ticks = "`" * (1 + max(map(len, re.findall("`+", name)), default=0))
+    space = " " if "`" in (name[0], name[-1]) else ""
+    return f"{ticks}{space}{name}{space}{ticks}".replace("|", "\\|")
+
+
+def fenced(command: str) -> str:
+    """Return a command as a block of code."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", command)), default=0))
+    return f"{fence}sh\n{command}\n{fence}"

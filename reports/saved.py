@@ -1,0 +1,196 @@
+"""A report.json as it is read again: whole, of this version, and with what other pages need."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from reports.html import SCHEMA_VERSION
+from reports.typography import clean
+from verify.errors import InputError
+from verify.verdict import Conclusion
+
+_WORDS = tuple(str(conclusion) for conclusion in Conclusion)
+_MISSING = object()
+
+_NUMBER = (int, float)
+_MAYBE = (int, float, type(None))
+_POINT = dict
+_TALLY = {
+    "trials": int,
+    "in_scope": int,
+    "holds": int,
+    "violated": int,
+    "undecided": int,
+    "worst_margin": _MAYBE,
+}
+_CELL = {
+    "point": _POINT,
+    "verdict": _WORDS,
+    "tally": _TALLY,
+    "lower_bound": _MAYBE,
+    "upper_bound": _MAYBE,
+}
+_SLOPE = {
+    "sweep": str,
+    "verdict": _WORDS,
+    "exponent": _NUMBER,
+    "tolerance": _NUMBER,
+    "slope": _MAYBE,
+    "low": _MAYBE,
+    "high": _MAYBE,
+    "points": [_POINT],
+    "abscissa": [_MAYBE],
+    "mean": [_MAYBE],
+    "spread": [_MAYBE],
+}
+_VERDICT = {
+    **_TALLY,
+    "theorem": str,
+    "claim": str,
+    "full_id": str,
+    "kind": str,
+    "verdict": _WORDS,
+    "expected": _WORDS,
+    "as_expected": bool,
+    "statement": str,
+    "status": str,
+    "because": str,
+    "detail": str,
+    "lower_bound": _MAYBE,
+    "upper_bound": _MAYBE,
+    "probability": _MAYBE,
+    "hunted": (dict, type(None)),
+    "given": [str],
+    "rests_on": [str],
+    "cells": [_CELL],
+    "slopes": [_SLOPE],
+    "counterexamples": [{"kind": str, "file": str, "margin": _MAYBE, "summary": dict}],
+}
+_THEOREM = {
+    "id": str,
+    "address": str,
+    "title": str,
+    "citation": str,
+    "statement": str,
+    "status": str,
+    "assumptions": [{"id": str, "statement": str, "status": str}],
+}
+_REPORT = {
+    "out": str,
+    "created": str,
+    "command": str,
+    "sentence": str,
+    "profile": str,
+    "seed": int,
+    "backend": str,
+    "confidence": _NUMBER,
+    "wall_time_s": _MAYBE,
+    "exit_code": int,
+    "versions": dict,
+    "theorems": [_THEOREM],
+    "verdicts": [_VERDICT],
+}
+
+
+def read(place: Path) -> dict[str, Any]:
+    """Return the report in a file, or in the report.json of a run's folder.
+
+    What is not needed here is passed on as it is. Raises InputError for anything else, and for a
+    report of another schema version.
+    """
+    path = place / "report.json" if place.is_dir() else place
+    try:
+        found = json.loads(path.read_bytes().decode("utf-8"), parse_constant=_refuse)
+    except FileNotFoundError:
+        hint = "rebuild it with relu-verify report" if place.is_dir() else "give a run's folder"
+        raise InputError(f"no file {str(path)!r}; {hint}, or check the path") from None
+    except (OSError, ValueError, RecursionError) as reason:
+        raise InputError(
+            f"{path} is not a whole report.json ({str(reason)[:200]}); rebuild it with "
+            f"relu-verify report {path.parent}"
+        ) from reason
+    if not isinstance(found, dict) or "schema_version" not in found:
+        raise InputError(f"{path} is no report of relu-verify: it has no schema_version")
+    if found["schema_version"] != SCHEMA_VERSION:
+        raise InputError(
+            f"{path} has schema_version={found['schema_version']!r}, expected {SCHEMA_VERSION}; "
+            "rebuild it from its records, or read it with the relu-verify that wrote it"
+        )
+    try:
+        wrong = _wrong(found, _REPORT, "")
+        report = clean(found)
+    except RecursionError:
+        wrong = "entries lie too deep in one another"
+    wrong = wrong or _ambiguous(report)
+    if wrong:
+        raise InputError(f"{path} is no report of relu-verify: {wrong}")
+    return dict(report)
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _wrong(value: Any, expected: Any, where: str) -> str:
+    """Say which entry is missing or of another kind; "" if none is.
+
+    expected: a type or types, words to choose from, [what each entry is], or {name: what it is}.
+    """
+    if isinstance(expected, list | dict):
+        if not isinstance(value, type(expected)):
+            return f"{where} is missing or not {_NAMES[type(expected)]}"
+        return next(filter(None, (_wrong(*part) for part in _parts(value, expected, where))), "")
+    if expected is _WORDS:
+        return "" if value in _WORDS else f"{where} is not one of {', '.join(_WORDS)}"
+    kinds = expected if isinstance(expected, tuple) else (expected,)
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        return f"{where} is missing or not {' or '.join(_NAMES[kind] for kind in kinds)}"
+    if isinstance(value, _NUMBER) and not _is_a_double(value):
+        return f"{where} is beyond the numbers of a computer"
+    return ""
+
+
+def _parts(value: Any, expected: Any, where: str) -> Iterator[tuple[Any, Any, str]]:
+    """Yield each entry of a list or object, what it should be, and where it is."""
+    if isinstance(expected, list):
+        yield from ((entry, expected[0], f"{where}[{i}]") for i, entry in enumerate(value))
+    else:
+        for name, kind in expected.items():
+            yield value.get(name, _MISSING), kind, f"{where}.{name}" if where else name
+
+
+_NAMES = {
+    bool: "true or false",
+    dict: "an object",
+    float: "a decimal",
+    int: "a whole number",
+    list: "a list",
+    str: "a text",
+    type(None): "null",
+}
+
+
+def _is_a_double(value: float) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
+def _ambiguous(report: Mapping[str, Any]) -> str:
+    """Say which theorem or claim a report has twice, or a verdict on no theorem of it."""
+    addresses = Counter(theorem["address"] for theorem in report["theorems"])
+    claims = Counter((verdict["theorem"], verdict["claim"]) for verdict in report["verdicts"])
+    for counts in (addresses, claims):
+        for name, count in counts.items():
+            if count > 1:
+                return f"{name!r} occurs twice"
+    for verdict in report["verdicts"]:
+        if verdict["theorem"] not in addresses:
+            return f"{verdict['full_id']!r} is of no theorem in it"
+    return ""
