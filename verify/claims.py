@@ -71,14 +71,19 @@ def name_of(function: Any, name: str = "") -> str:
 
 def require_each(what: str, entries: Any, kind: type) -> None:
     """Raise TheoremError unless `entries` is a tuple of `kind`: a forgotten comma is told apart."""
+    example = {"Claim": "Universal", "Measure": "Frequency"}.get(kind.__name__, kind.__name__)
     if not isinstance(entries, tuple):
         raise TheoremError(
-            f"{what} is a {type(entries).__name__}, expected a tuple: ({kind.__name__}(…),) with "
+            f"{what} is a {type(entries).__name__}, expected a tuple: ({example}(…),) with "
             "its comma"
         )
     for entry in entries:
         if not isinstance(entry, kind):
-            raise TheoremError(f"{what} holds {entry!r}, expected a {kind.__name__}")
+            name = getattr(entry, "__name__", "")
+            hint = f"; write {example}({name})" if name.isidentifier() else ""
+            article = "an" if kind.__name__[0] in "AEIOU" else "a"
+            held = name or repr(entry)
+            raise TheoremError(f"{what} holds {held}, expected {article} {kind.__name__}{hint}")
 
 
 @dataclass(frozen=True)

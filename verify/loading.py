@@ -140,7 +140,8 @@ def _run(file: Path) -> ModuleType:
         where = f"{file}:{line}" if line else f"{file}"
         if isinstance(reason, ReluVerifyError):
             raise TheoremError(f"{where}: {reason}") from reason
-        raise TheoremError(f"{where} raised {type(reason).__name__}: {reason}") from reason
+        said = reason.msg if isinstance(reason, SyntaxError) else reason
+        raise TheoremError(f"{where} raised {type(reason).__name__}: {said}") from reason
     return module
 
 
@@ -173,10 +174,16 @@ def _lies_in(folder: Path, module: ModuleType | None) -> bool:
 
 
 def _only_theorem(module: ModuleType, where: str) -> Theorem:
-    found = {id(value): value for value in vars(module).values() if isinstance(value, Theorem)}
-    if len(found) != 1:
+    named = {n: value for n, value in vars(module).items() if isinstance(value, Theorem)}
+    found = {id(value): value for value in named.values()}
+    if not found:
         raise TheoremError(
-            f"{where} holds {len(found)} theorems, expected one: end the file with "
-            "`theorem = Theorem(...)`"
+            f"{where} holds 0 theorems, expected one: end the file with `theorem = Theorem(...)`, "
+            "or start from the one that `relu-verify new NAME` writes"
+        )
+    if len(found) > 1:
+        raise TheoremError(
+            f"{where} holds {len(found)} theorems ({', '.join(named)}), expected one: move the "
+            "others to files of their own, or `del` what was only a step on the way"
         )
     return next(iter(found.values()))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from verify.arrays import Backend
-from verify.blame import blaming
+from verify.blame import blaming, whereabouts
 from verify.claims import Assumption, Claim, Control, Rate, Status, name_of, require_each
 from verify.errors import TheoremError, UnknownName
 from verify.explicit import Explicit
@@ -164,8 +164,8 @@ class Theorem:
         for stated in (*self.stated, *self.assumptions):
             if not stated.statement:
                 raise TheoremError(
-                    f"theorem {self.id!r}: {stated.id!r} has no docstring; its first sentence is "
-                    "the statement that reports print"
+                    f"theorem {self.id!r}: {stated.id!r} has no docstring; write one under its "
+                    f"`def` ({_defined(stated)}): it is the statement that reports print"
                 )
         for entry in self.stated:
             self._require_scope(entry)
@@ -190,7 +190,10 @@ class Theorem:
             ("assumption ids, of different functions,", self._assumption_ids()),
         ):
             if twice := sorted({name for name in names if names.count(name) > 1}):
-                raise TheoremError(f"theorem {self.id!r}: the {what} {twice} occur twice")
+                raise TheoremError(
+                    f"theorem {self.id!r}: the {what} {twice} occur twice; give one of them "
+                    "another (a claim or measure takes name='another')"
+                )
 
     def _require_scope(self, entry: Claim | Measure) -> None:
         """Raise TheoremError for what is sampled nowhere, or assumes just what it says."""
@@ -308,6 +311,12 @@ class Theorem:
     def entries(self) -> tuple[Claim | Measure | Chain, ...]:
         """Whatever is sampled: the claims, those of the controls, the measures, the chain."""
         return self.stated if self.chain is None else (*self.stated, self.chain)
+
+
+def _defined(entry: Claim | Measure | Assumption) -> str:
+    """Return where the function of a claim, measure or assumption is defined."""
+    function = entry.function if isinstance(entry, Measure) else entry.inequality
+    return whereabouts(type(entry).__name__.lower(), function)
 
 
 def _word(entry: Claim | Measure) -> str:

@@ -20,7 +20,7 @@ from verify.arrays import Backend
 from verify.arrays import backend as open_backend
 from verify.claims import Claim
 from verify.engine.conclude import conclude
-from verify.engine.evaluate import Record, evaluate_block
+from verify.engine.evaluate import Record, evaluate_block, unsteady
 from verify.engine.executors import ProcessPool, map_unordered
 from verify.engine.measured import conclude_chain, conclude_measure, realised
 from verify.engine.plan import (
@@ -219,7 +219,7 @@ def _gather(
                 if key not in first:
                     first[key] = record
                     continue
-                _require_same(theorem, key, first[key], record)
+                _require_same(theorem, key, root_seed, first[key], record)
             if store is not None:
                 store.write(hashes[cell], block, record)
             found[key] = record
@@ -274,16 +274,16 @@ def _representing(entries: Iterable[Entry], blocks: Sequence[_Key]) -> set[_Key]
     return chosen
 
 
-def _require_same(theorem: Theorem, key: _Key, one: Record, other: Record) -> None:
+def _require_same(theorem: Theorem, key: _Key, root_seed: int, one: Record, other: Record) -> None:
     """Raise TheoremError if a block computed twice came out differently."""
     different = one.differing(other)
     if different:
         cell, block = key
         raise TheoremError(
             f"theorem {theorem.address!r}: block {block} at {cell.point} came out differently when "
-            f"computed twice ({', '.join(different)}), so something is not deterministic; look for "
-            "randomness outside the generator that draw() is given, and for state kept between "
-            "calls"
+            f"computed twice ({', '.join(different)}), so something is not deterministic: "
+            f"{unsteady(theorem, cell, root_seed, block)}; take all randomness from the generator "
+            "that draw() is given, and keep no state between calls"
         )
 
 

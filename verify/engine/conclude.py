@@ -15,6 +15,7 @@ from verify.engine.evaluate import Record
 from verify.engine.plan import Cell, broken_by
 from verify.engine.rates import conclude_rate
 from verify.findings import seven_numbers
+from verify.margin import fails_beyond
 from verify.statistics import ErrorBudget
 from verify.theorem import Theorem, points_of
 from verify.verdict import (
@@ -122,7 +123,9 @@ def _conclude_inequality(
         "upper_bound": bounds[1],
         "confidence": 1.0 - error,
         "worst_margin": pooled.worst_margin,
-        "detail": _explain(claim, verdict, pooled, bounds) + _untested(claim, cells, judged),
+        "detail": _explain(claim, verdict, pooled, bounds)
+        + _untested(claim, cells, judged)
+        + _never_met(claim, verdict, cells, judged, records, trials),
         "cells": tuple(judged),
         "instance": least if pooled.violated else None,
         "closest": least,
@@ -140,6 +143,35 @@ def _untested(claim: Claim, cells: Sequence[Cell], judged: Sequence[CellVerdict]
         return ""
     more = f" and {len(points) - 3} more cells" if len(points) > 4 else ""
     return f"; no instance in scope at {', '.join(points[:3] if more else points)}{more}"
+
+
+def _never_met(
+    claim: Claim,
+    verdict: Conclusion,
+    cells: Sequence[Cell],
+    judged: Sequence[CellVerdict],
+    records: Mapping[Cell, Record],
+    trials: int,
+) -> str:
+    """Say of a vacuous claim which assumption is violated most where nothing is in scope."""
+    if verdict is not Conclusion.VACUOUS:
+        return ""
+    empty = [
+        records[cell] for cell, found in zip(cells, judged, strict=True) if not found.tally.in_scope
+    ]
+    found = {}
+    for assumption in claim.given:
+        value, rounding = (
+            np.concatenate([record[f"given.{assumption.id}.{name}"][:trials] for record in empty])
+            for name in ("value", "rounding")
+        )
+        found[assumption.id] = value, int(fails_beyond(value, rounding).sum())
+    worst = max(found, key=lambda name: found[name][1])
+    value, violated = found[worst]
+    return (
+        f": {worst} is violated in {violated} of {value.size} (greatest margin "
+        f"{np.nanmax(value):.3g}); draw problems that meet it, or correct it"
+    )
 
 
 def _explain(claim: Claim, verdict: Conclusion, tally: Tally, bounds: tuple[float, float]) -> str:

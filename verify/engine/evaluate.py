@@ -74,6 +74,11 @@ def draw_trial(
     generator = stream(theorem, cell.point, root_seed, block)
     with blaming("draw", theorem.draw):
         drawn = theorem.draw(cell.point, generator, theorem.block)
+        if drawn is None:
+            raise TheoremError(
+                f"{whereabouts('draw', theorem.draw)} returned nothing; end it with `return …`, "
+                "the batch of problems"
+            )
     problem = place(theorem, drawn, backend)
     return Trial(theorem, cell.point, problem, theorem.block, simulator(theorem, cell.control))
 
@@ -100,7 +105,32 @@ def evaluate_block(
     theorem: Theorem, cell: Cell, root_seed: int, block: int, backend: Backend | None = None
 ) -> Record:
     """Draw one block of a cell and evaluate whatever the cell has on it, and its assumptions."""
-    trial = draw_trial(theorem, cell, root_seed, block, backend)
+    return _evaluated(theorem, cell, draw_trial(theorem, cell, root_seed, block, backend))
+
+
+def unsteady(theorem: Theorem, cell: Cell, root_seed: int, block: int) -> str:
+    """Say whose fault it is that a block came out differently when it was computed twice.
+
+    That is the function that does so on one and the same trial; or else draw or simulate.
+    """
+    trial = draw_trial(theorem, cell, root_seed, block)
+    one, other = (_evaluated(theorem, cell, trial) for _ in range(2))
+    for series in one.differing(other):
+        for assumption in theorem.assumptions:
+            if series.startswith(f"given.{assumption.id}."):
+                return f"{whereabouts('assumption', assumption.inequality)} {_UNSTEADY}"
+        for claim in theorem.all_claims:
+            if series.startswith(f"{claim.id}."):
+                return f"{whereabouts('claim', claim.inequality)} {_UNSTEADY}"
+    drawn, simulated = theorem.draw, simulator(theorem, cell.control) or theorem.simulate
+    places = whereabouts("draw", drawn), whereabouts("simulate", simulated)
+    return f"look at {' and '.join(places)}, and at what references and measures compute"
+
+
+_UNSTEADY = "gives different answers for the same problem"
+
+
+def _evaluated(theorem: Theorem, cell: Cell, trial: Trial) -> Record:
     entries = [theorem.entry(name) for name in cell.ids]
     scoped = [entry for entry in entries if not isinstance(entry, Chain)]
     series: dict[str, Floats] = {}
@@ -185,6 +215,7 @@ def margin_of(function: Callable[[Trial], Margin], trial: Trial, role: str = "cl
             )
         for name in ("left", "right", "scale", "rounding"):
             _require_real(to_numpy(getattr(margin, name)), f"margin's {name}", role, function)
+        _require_sides(margin, trial, role, function)
         full = Margin(0.0, margin.value, 1.0, margin.uncertainty)
         scale = np.asarray(to_numpy(margin.scale), dtype=float)
     number = full.value.ndim == 0 and margin.constant
@@ -242,10 +273,48 @@ def _require_one_each(
     """
     if array.shape == (trial.trials,) or (array.ndim == 0 and (constant or trial.trials == 1)):
         return
-    hint = ""
-    if array.ndim == 0:
-        hint = "; if it is a statement about the point alone, make both sides plain with float()"
     raise TheoremError(
         f"{whereabouts(role, function)}: its {what} has shape {array.shape}, expected "
-        f"({trial.trials},), one number an instance{hint}"
+        f"({trial.trials},), one number an instance; {_shape_advice(array.shape)}"
+    )
+
+
+def _require_sides(margin: Margin, trial: Trial, role: str, function: Callable[..., Any]) -> None:
+    """Raise TheoremError where the sides of a margin do not fit together, or cannot differ."""
+    sides = {
+        name: np.asarray(to_numpy(getattr(margin, name)))
+        for name in ("left", "right", "scale", "rounding")
+    }
+    try:
+        np.broadcast_shapes(*(side.shape for side in sides.values()))
+    except ValueError as reason:
+        odd, shape = next(
+            (name, side.shape)
+            for name, side in sides.items()
+            if side.shape not in ((), (trial.trials,))
+        )
+        told = ", ".join(f"{name} {side.shape}" for name, side in sides.items() if side.ndim)
+        raise TheoremError(
+            f"{whereabouts(role, function)} returned a margin whose parts do not fit together "
+            f"({told}): its {odd} is expected to have shape ({trial.trials},), one number an "
+            f"instance; {_shape_advice(shape)}"
+        ) from reason
+    right = sides["right"]
+    if sides["left"].dtype == right.dtype == bool and right.ndim == 0 and right:
+        raise TheoremError(
+            f"{whereabouts(role, function)} returned Margin(left, True) of truth values, which "
+            "holds whatever left is; give both sides of the inequality as numbers, or "
+            "Margin(1, left) for `left is true`"
+        )
+
+
+def _shape_advice(shape: tuple[int, ...]) -> str:
+    """Return what to do about a shape that is not one number an instance."""
+    if not shape:
+        return "if it is a statement about the point alone, make both sides plain with float()"
+    if len(shape) > 1:
+        return "axis 0 counts the instances: reduce the other axes, say with .max(axis=-1)"
+    return (
+        "axis 0 counts the instances: reduce the others, say with .max(axis=-1), and see that draw "
+        "makes `trials` of them"
     )

@@ -200,7 +200,12 @@ def line_of(function, text):
         (Margin(0.0, None), "its margin's right is of type object, expected real numbers"),
         (Margin(1j, 0.0), "its margin's left is of type complex128, expected real numbers"),
         (Margin("a", 0.0), "its margin's left is of type <U1, expected real numbers"),
-        (Margin(np.ones(2), np.ones(3)), "raised ValueError: operands could not be broadcast"),
+        (
+            Margin(np.ones(10), np.ones(3)),
+            r"do not fit together \(left \(10,\), right \(3,\)\): its right is expected .*axis 0",
+        ),
+        (Margin(np.ones((10, 3)), np.ones(10)), r"its left is .*reduce the other axes, say with"),
+        (Margin(np.ones(10) > 0, True), "which holds whatever left is"),
     ],
 )
 @pytest.mark.parametrize("role", ["claim", "assumption"])
@@ -348,12 +353,13 @@ def test_a_line_inside_a_library_is_told_by_the_line_that_called_it():
         record_of(theorem_of(Universal(inverts)))
 
 
-def test_a_missing_coordinate_is_told_as_it_is():
+def test_a_missing_coordinate_is_told_with_the_line_that_asks_for_it():
     def of_m(trial):
         """It asks for m."""
         return Margin(0, trial.point["m"])
 
-    with pytest.raises(TheoremError, match=r"^no coordinate 'm' in Point\(n=1\)"):
+    where = f"{__file__}:{line_of(of_m, 'point')} in claim of_m"
+    with pytest.raises(TheoremError, match=rf"^{where}: no coordinate 'm' in Point\(n=1\)$"):
         record_of(theorem_of(Universal(of_m)))
 
 
@@ -376,7 +382,7 @@ def test_an_exit_is_the_theorems_fault_too(error, place):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, GeneratorExit, ReluVerifyError, InputError])
 @pytest.mark.parametrize("place", ["draw", "simulate", "claim"])
-def test_interrupts_and_the_projects_own_errors_pass_unchanged(error, place):
+def test_interrupts_pass_and_the_projects_own_errors_keep_their_class(error, place):
     def raises(*_):
         """It raises."""
         raise error("this one")
@@ -386,6 +392,45 @@ def test_interrupts_and_the_projects_own_errors_pass_unchanged(error, place):
     with pytest.raises(error, match="this one") as caught:
         record_of(theorem_of(*claims, **changes))
     assert caught.type is error
+
+
+def test_an_input_error_of_the_library_gets_the_line_of_the_theorem_once():
+    def refuses(problem, run):
+        raise InputError("n=0, expected more")
+
+    with pytest.raises(InputError) as caught:
+        record_of(theorem_of(Universal(asks), references={"it": refuses}))
+    where = f"{__file__}:{line_of(refuses, 'raise')} in reference refuses"
+    assert str(caught.value) == f"{where}: n=0, expected more"
+
+
+def writes(trial):
+    """It writes."""
+    trial.problem[:] = 0
+    return Margin(0, 1)
+
+
+def adds(*_):
+    """It adds a word to a number."""
+    return 1 + "one"
+
+
+@pytest.mark.parametrize(
+    ("claim", "changes", "advice"),
+    [
+        (writes, {}, "all claims look at the same problem and run, which are read-only: change a"),
+        (at_least_zero, {"draw": lambda point: 1}, r"write `def draw\(point, generator, trials\)"),
+        (at_least_zero, {"simulate": lambda: 1}, r"so write `def simulate\(problem\): …`"),
+        (at_least_zero, {"draw": lambda *_: range(1.5)}, r'make it one: int\(point\["n"\]\), say'),
+        (at_least_zero, {"draw": lambda *_: None}, "in draw returned nothing; end it with `retur"),
+        (adds, {}, "; correct it$"),
+    ],
+)
+def test_an_error_comes_with_what_to_do_about_it(claim, changes, advice):
+    for function in changes.values():
+        function.__name__ = next(iter(changes))
+    with pytest.raises(TheoremError, match=advice):
+        record_of(theorem_of(Universal(claim), **changes))
 
 
 # Backends
