@@ -1,4 +1,4 @@
-"""The command line: relu-verify run, report, diff, list, explain, replay, data."""
+"""The command line: relu-verify run, new, report, diff, list, explain, replay, data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _EPILOG = """
 Examples
   relu-verify run                                  everything, in under a minute
   relu-verify run lai2026.theorem1 --profile full  one theorem, more trials
-  relu-verify run my_theorem.py                    a theorem of your own
+  relu-verify new my_theorem                       a start for a theorem of your own
+  relu-verify run my_theorem.py                    verify it
   relu-verify explain pattern_freezes_after_step_one
   relu-verify report relu-verify-out --format md   a run again, as Markdown
   relu-verify diff old-out new-out                 what changed between two runs
@@ -122,6 +123,21 @@ def run(
     click.echo(f"{report['sentence']}  [{time.perf_counter() - began:.0f} s in all]", err=True)
     click.echo(f"Report: {out / 'report.html'}", err=True)
     return int(report["exit_code"])
+
+
+@cli.command()
+@click.argument("name")
+@click.option("--relu", is_flag=True, help="A theorem about a ReLU neuron, with verify.relu.")
+@click.option("--force", is_flag=True, help="Replace a file of that name.")
+def new(name: str, relu: bool, force: bool) -> int:
+    """Write NAME.py: a small theorem with comments, complete, to change into your own.
+
+    NAME may be a path. The file runs as it is; what to type next is printed.
+    """
+    from reports.new_theorem import next_commands, write_new
+
+    click.echo(next_commands(write_new(name, relu, force)))
+    return 0
 
 
 @cli.command()

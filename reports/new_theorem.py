@@ -1,0 +1,82 @@
+"""`relu-verify new`: a complete theorem in a file, to start from."""
+
+from __future__ import annotations
+
+import importlib.util
+import keyword
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from verify.errors import InputError
+
+TEMPLATES = Path(__file__).parent / "theorem_templates"
+_PLACEHOLDER = "my_theorem"
+"""What the templates call themselves: the file's name and the theorem's id."""
+
+
+def write_new(name: str, relu: bool = False, force: bool = False) -> Path:
+    """Write a theorem to start from, and return its file: `name`, with .py if that is missing.
+
+    relu: about a ReLU neuron.   force: replace a file that is there.
+    Raises InputError for a name that cannot be imported or would hide a module, and for a file
+    that is there or cannot be written.
+    """
+    file = Path(name if name.endswith(".py") else f"{name}.py")
+    _require_usable(file)
+    template = (TEMPLATES / ("relu.py" if relu else "deviations.py")).read_text(encoding="utf-8")
+    text = template.replace(_PLACEHOLDER, file.stem)
+    if file.is_file() and not force:
+        raise InputError(f"{file} is there already; choose another name, or add --force")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    except OSError as reason:
+        raise InputError(
+            f"{file} cannot be written ({reason.strerror}); choose another place"
+        ) from reason
+    return file
+
+
+def next_commands(file: Path) -> str:
+    """Return what to type next, one command a line, with what each does."""
+    path = shlex.quote(file.as_posix())
+    commands = (
+        (f"relu-verify run {path}", "verify it: one line a claim, and a report"),
+        (f"relu-verify explain {path}", "what it says, claim by claim"),
+        (f"pytest --theorem {path}", "the same as tests, for your own suite"),
+    )
+    width = max(len(command) for command, _ in commands)
+    lines = [f"  {command:<{width}}  # {meaning}" for command, meaning in commands]
+    return "\n".join([f"{file} is written, and runs as it is. Next:", *lines])
+
+
+def _require_usable(file: Path) -> None:
+    """Raise InputError unless the file's name is one that Python can import and nobody has."""
+    stem = file.stem
+    if not stem.isidentifier() or keyword.iskeyword(stem):
+        raise InputError(
+            f"NAME={stem!r}, expected a name as Python has them, letters, digits and _ without a "
+            f"digit in front; try {_tamed(stem)!r}"
+        )
+    if stem in sys.stdlib_module_names or _is_a_module_elsewhere(file):
+        raise InputError(
+            f"NAME={stem!r} is a Python module already, which the file would hide from others in "
+            f"its folder; try '{stem}_theorem'"
+        )
+
+
+def _tamed(stem: str) -> str:
+    """Return an identifier like `stem`."""
+    letters = "".join(letter if letter.isalnum() else "_" for letter in stem).strip("_")
+    tame = letters if letters.isidentifier() else f"theorem_{letters}".rstrip("_")
+    return f"{tame}_theorem" if keyword.iskeyword(tame) else tame
+
+
+def _is_a_module_elsewhere(file: Path) -> bool:
+    """Say whether `import NAME` finds an installed module: one that lies in another folder."""
+    found = importlib.util.find_spec(file.stem)
+    origin = found.origin if found is not None else None
+    folder = file.parent.resolve()
+    return origin is not None and folder not in Path(os.path.realpath(origin)).parents
