@@ -40,8 +40,9 @@ def measured(*measures, **changes):
 @pytest.mark.parametrize(
     ("measures", "message"),
     [
-        (Frequency(below_a_half), "measures is a Frequency, expected a tuple"),
+        (Frequency(below_a_half), r"is a Frequency, expected a tuple: \(Frequency\("),
         ((CLAIM,), "measures holds Universal"),
+        ((below_a_half,), r"measures holds .*, expected a Measure; write Frequency\(below_a_half"),
         ((Frequency(undocumented),), "'undocumented' has no docstring"),
         ((Frequency(below_a_half), Quantiles(u_of, name="below_a_half")), "occur twice"),
         ((Frequency(at_least_zero),), r"claims and measures \['at_least_zero'\] occur twice"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from verify.claims import Assumption, Claim, Rate, Sweep, name_of
 from verify.engine.plan import Cell
 from verify.errors import InputError, TheoremError
 from verify.margin import Floats, Margin
-from verify.measures import Chain, Frequency, Measure
+from verify.measures import CHAIN, Chain, Frequency, Measure
 from verify.space import Point
 from verify.theorem import Theorem, Trial
 from verify.verdict import IN_SCOPE, OUT_OF_SCOPE, SCOPE_UNKNOWN
@@ -116,18 +116,30 @@ def unsteady(theorem: Theorem, cell: Cell, root_seed: int, block: int) -> str:
     trial = draw_trial(theorem, cell, root_seed, block)
     one, other = (_evaluated(theorem, cell, trial) for _ in range(2))
     for series in one.differing(other):
-        for assumption in theorem.assumptions:
-            if series.startswith(f"given.{assumption.id}."):
-                return f"{whereabouts('assumption', assumption.inequality)} {_UNSTEADY}"
-        for claim in theorem.all_claims:
-            if series.startswith(f"{claim.id}."):
-                return f"{whereabouts('claim', claim.inequality)} {_UNSTEADY}"
+        for name, role, function in _functions(theorem):
+            if f"{series}.".startswith(f"{name}."):
+                return f"{whereabouts(role, function)} {_UNSTEADY}"
     drawn, simulated = theorem.draw, simulator(theorem, cell.control) or theorem.simulate
     places = whereabouts("draw", drawn), whereabouts("simulate", simulated)
-    return f"look at {' and '.join(places)}, and at what references and measures compute"
+    return f"look at {' and '.join(places)}, and at what references compute"
 
 
 _UNSTEADY = "gives different answers for the same problem"
+
+
+def _functions(theorem: Theorem) -> Iterator[tuple[str, str, Callable[[Trial], Any]]]:
+    """Yield what series begin with, the role and the function that computes them."""
+    for assumption in theorem.assumptions:
+        yield f"given.{assumption.id}", "assumption", assumption.inequality
+    for link in theorem.chain.links if theorem.chain is not None else ():
+        yield f"{CHAIN}.{name_of(link)}", "link", link
+    for measure in theorem.measures:
+        for what, function in (("against", measure.against), ("prediction", measure.prediction)):
+            if function is not None:
+                yield f"{measure.id}.{what}", what, function
+        yield measure.id, "measure", measure.function
+    for claim in theorem.all_claims:
+        yield claim.id, "claim", claim.inequality
 
 
 def _evaluated(theorem: Theorem, cell: Cell, trial: Trial) -> Record:

@@ -489,6 +489,11 @@ def random_of_its_own(trial):
     return np.random.default_rng().random(trial.trials)
 
 
+def above_something(trial):
+    """Nobody knows above what."""
+    return Margin(random_of_its_own(trial), trial.problem)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -499,6 +504,18 @@ def random_of_its_own(trial):
         ({"chain": Chain(links=(at_least_zero, fails))}, r"in link fails raised ValueError: no"),
         ({"measures": (Quantiles(u_of, given=(Assumption(fails),)),)}, r"in assumption fails rais"),
         ({"measures": (Quantiles(random_of_its_own),)}, r"computed twice \(random_of_its_own.qu"),
+        (
+            {"measures": (Quantiles(random_of_its_own),)},
+            r"test_measured.py:\d+ in measure random_of_its_own gives different answers",
+        ),
+        (
+            {"measures": (Quantiles(u_of, against=random_of_its_own),)},
+            r"in against random_of_its_own gives different answers",
+        ),
+        (
+            {"chain": Chain(links=(at_least_zero, above_something))},
+            r"in link above_something gives different answers",
+        ),
     ],
 )
 def test_a_measure_that_misbehaves_is_named_with_its_line(changes, message):
