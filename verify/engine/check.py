@@ -20,7 +20,7 @@ from verify.arrays import Backend
 from verify.arrays import backend as open_backend
 from verify.claims import Claim
 from verify.engine.conclude import conclude
-from verify.engine.evaluate import Record, evaluate_block, unsteady
+from verify.engine.evaluate import Record, evaluate_block
 from verify.engine.executors import ProcessPool, map_unordered
 from verify.engine.measured import conclude_chain, conclude_measure, realised
 from verify.engine.plan import (
@@ -34,6 +34,7 @@ from verify.engine.plan import (
     whole,
 )
 from verify.engine.store import RecordsMissing, Store
+from verify.engine.unsteady import unsteady
 from verify.errors import InputError, TheoremError
 from verify.loading import load_origin, source_digest
 from verify.measures import Chain, Measure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from verify.claims import Assumption, Claim, Rate, Sweep, name_of
 from verify.engine.plan import Cell
 from verify.errors import InputError, TheoremError
 from verify.margin import Floats, Margin
-from verify.measures import CHAIN, Chain, Frequency, Measure
+from verify.measures import Chain, Frequency, Measure
 from verify.space import Point
 from verify.theorem import Theorem, Trial
 from verify.verdict import IN_SCOPE, OUT_OF_SCOPE, SCOPE_UNKNOWN
@@ -105,44 +105,11 @@ def evaluate_block(
     theorem: Theorem, cell: Cell, root_seed: int, block: int, backend: Backend | None = None
 ) -> Record:
     """Draw one block of a cell and evaluate whatever the cell has on it, and its assumptions."""
-    return _evaluated(theorem, cell, draw_trial(theorem, cell, root_seed, block, backend))
+    return evaluate_trial(theorem, cell, draw_trial(theorem, cell, root_seed, block, backend))
 
 
-def unsteady(theorem: Theorem, cell: Cell, root_seed: int, block: int) -> str:
-    """Say whose fault it is that a block came out differently when it was computed twice.
-
-    That is the function that does so on one and the same trial; or else draw or simulate.
-    """
-    trial = draw_trial(theorem, cell, root_seed, block)
-    one, other = (_evaluated(theorem, cell, trial) for _ in range(2))
-    for series in one.differing(other):
-        for name, role, function in _functions(theorem):
-            if f"{series}.".startswith(f"{name}."):
-                return f"{whereabouts(role, function)} {_UNSTEADY}"
-    drawn, simulated = theorem.draw, simulator(theorem, cell.control) or theorem.simulate
-    places = whereabouts("draw", drawn), whereabouts("simulate", simulated)
-    return f"look at {' and '.join(places)}, and at what references compute"
-
-
-_UNSTEADY = "gives different answers for the same problem"
-
-
-def _functions(theorem: Theorem) -> Iterator[tuple[str, str, Callable[[Trial], Any]]]:
-    """Yield what series begin with, the role and the function that computes them."""
-    for assumption in theorem.assumptions:
-        yield f"given.{assumption.id}", "assumption", assumption.inequality
-    for link in theorem.chain.links if theorem.chain is not None else ():
-        yield f"{CHAIN}.{name_of(link)}", "link", link
-    for measure in theorem.measures:
-        for what, function in (("against", measure.against), ("prediction", measure.prediction)):
-            if function is not None:
-                yield f"{measure.id}.{what}", what, function
-        yield measure.id, "measure", measure.function
-    for claim in theorem.all_claims:
-        yield claim.id, "claim", claim.inequality
-
-
-def _evaluated(theorem: Theorem, cell: Cell, trial: Trial) -> Record:
+def evaluate_trial(theorem: Theorem, cell: Cell, trial: Trial) -> Record:
+    """Evaluate whatever a cell has, and its assumptions, on a trial."""
     entries = [theorem.entry(name) for name in cell.ids]
     scoped = [entry for entry in entries if not isinstance(entry, Chain)]
     series: dict[str, Floats] = {}
