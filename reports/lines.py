@@ -31,15 +31,21 @@ def verdict_line(verdict: dict[str, Any]) -> str:
         bound = at_most(verdict["upper_bound"])
     else:
         bound = at_least(verdict["lower_bound"])
-    margin = verdict["worst_margin"]
-    if margin is not None:
-        worst = f"worst margin {margin:.3g}"
+    if verdict["worst_margin"] is not None or verdict["violated"]:
+        worst = f"worst margin {_least(verdict['worst_margin'])}"
+    elif verdict["verdict"] == "vacuous":
+        worst = verdict["detail"]
     else:
         worst = "no decided margin" if verdict["in_scope"] else "none in scope"
     if (verdict["hunted"] or {}).get("violated"):
-        worst += f", of the search {verdict['hunted']['worst_margin']:.3g}"
+        worst += f", of the search {_least(verdict['hunted']['worst_margin'])}"
     flag = "" if verdict["as_expected"] else "  <- not as expected"
     return f"{verdict['verdict']:<13}{name}  {counts}  {bound}  {worst}{flag}"
+
+
+def _least(margin: float | None) -> str:
+    """Spell the least margin of violations, where JSON has null for −∞."""
+    return "-inf" if margin is None else f"{margin:.3g}"
 
 
 def listing(theorem: Theorem) -> str:
