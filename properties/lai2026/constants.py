@@ -40,7 +40,7 @@ def at_multiples_of_n_log_n(sizes: tuple[int, ...], multiples: tuple[float, ...]
     )
 
 
-MULTIPLES = tuple(round(value, 2) for value in geometric(0.6, 12.0, 9))
+MULTIPLES = tuple(round(value, 2) for value in geometric(1.0, 10.0, 7))
 
 AGAINST_DIMENSION = at_multiples_of_n_log_n((10, 20, 40, 80), MULTIPLES)
 

@@ -18,7 +18,7 @@ from verify.claims import Assumption, Status
 from verify.explicit import Explicit, Field
 from verify.margin import Margin
 from verify.relu.certificate import certify_by_rows, interaction
-from verify.relu.descent import Run, gradient_step, start
+from verify.relu.descent import Run, descend, gradient_step, start
 from verify.relu.effective_dimensions import (
     dimensions_of,
     freezing_probability,
@@ -117,6 +117,16 @@ def draw(point: Point, generator: np.random.Generator, trials: int) -> Problem:
 def draw_pair(point: Point, generator: np.random.Generator, trials: int) -> Problem:
     """Draw i.i.d. problems of two neurons, of output signs +1 and −1, at a point."""
     return ensemble_at(point, PAIR).draw(generator, trials)
+
+
+GIVEN_UP = 2_000
+"""Steps after which a run is left undecided where only its pattern matters: certified runs take a
+few dozen, and one that chatters at a kink would take as many as it is given."""
+
+
+def descend_to_a_pattern(problem: Problem) -> Run:
+    """Run gradient descent until the pattern is certain, for `GIVEN_UP` steps at most."""
+    return descend(problem, GIVEN_UP)
 
 
 def place(problem: Problem, backend: Backend) -> Problem:

@@ -18,7 +18,6 @@ from verify.arrays import to_numpy
 from verify.claims import Control, Inequality, Probable, Status, Universal
 from verify.margin import Margin
 from verify.relu.certificate import rounding
-from verify.relu.descent import descend
 from verify.relu.plain import PlainRun
 from verify.relu.problem import Problem
 from verify.space import Point
@@ -161,7 +160,7 @@ theorem = Theorem(
     axes=setting.AXES,
     cells=WIDE,
     draw=setting.draw,
-    simulate=descend,
+    simulate=setting.descend_to_a_pattern,
     references={"plain": setting.plain},
     explicit=setting.EXPLICIT,
     place=setting.place,

@@ -215,7 +215,7 @@ theorem = Theorem(
             Universal(
                 gap_lower_band_without_step,
                 given=COMPARABLE,
-                at=(Point(n=20, d=1e10, c=0.001, start_low=1e-6, start_high=1e-5),),
+                at=(Point(n=20, d=1e10, c=0.005, start_low=1e-6, start_high=1e-5),),
                 status=Status.FALSE,
             ),
             because="the gap shrinks with the step (docs/theory.md §7, failure regime 2)",
