@@ -49,7 +49,7 @@ def compare(before: Part, after: Part) -> dict[str, Any]:
         "theorems": list(_theorems(before, after)),
         "claims": claims,
         "verdicts": changed,
-        "frequencies": _frequencies(both),
+        "frequencies": _frequencies([*_of_claims(both), *_of_measures(before, after)]),
         "slopes": list(_slopes(both)),
         "counterexamples": list(_counterexamples(both)),
         "time": _time(before, after),
@@ -149,14 +149,10 @@ def _theorems(before: Part, after: Part) -> Iterator[dict[str, Any]]:
 # Numbers: which of them differ by more than chance.
 
 
-def _frequencies(both: Sequence[tuple[str, Part, Part]]) -> dict[str, Any]:
-    """Return the frequencies of holding in scope that differ by more than chance.
-
-    Those of a universal claim are compared on all its cells together, where these are the same;
-    those of a with-probability claim cell by cell. Each is compared by Fisher's exact test,
-    two-sided, at the level ERROR over the number of comparisons (Bonferroni).
-    """
-    pairs = [pair for entry in both for pair in _counted(*entry)]
+def _frequencies(pairs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return which of the pairs of frequencies, (count, of how many) each, differ by more than
+    chance: by Fisher's exact test, two-sided, at the level ERROR over the number of pairs
+    (Bonferroni)."""
     moved = []
     for pair in pairs:
         (a, b), (c, d) = pair["before"], pair["after"]
@@ -166,20 +162,38 @@ def _frequencies(both: Sequence[tuple[str, Part, Part]]) -> dict[str, Any]:
     return {"compared": len(pairs), "error": ERROR, "moved": moved}
 
 
-def _counted(name: str, one: Part, other: Part) -> Iterator[dict[str, Any]]:
-    """Yield the pairs of (holds, in scope) of a claim that can be compared."""
-    cells = [{_key(cell["point"]): cell for cell in v["cells"]} for v in (one, other)]
-    kinds = {one["kind"], other["kind"]}
-    if kinds == {"universal"} and cells[0].keys() == cells[1].keys():
-        counts = [[v["holds"], v["in_scope"]] for v in (one, other)]
-        yield {"claim": name, "point": None, "before": counts[0], "after": counts[1]}
-    if kinds == {"probable"}:
-        for key in cells[0]:
-            if key in cells[1]:
-                tallies = [found[key]["tally"] for found in cells]
-                counts = [[t["holds"], t["in_scope"]] for t in tallies]
-                point = cells[0][key]["point"]
-                yield {"claim": name, "point": point, "before": counts[0], "after": counts[1]}
+def _of_claims(both: Sequence[tuple[str, Part, Part]]) -> Iterator[dict[str, Any]]:
+    """Yield how often claims hold in scope, before and after: a universal claim on all its cells
+    together, where these are the same, a with-probability claim cell by cell."""
+    for name, one, other in both:
+        old, new = ({_key(cell["point"]): cell for cell in v["cells"]} for v in (one, other))
+        kinds = {one["kind"], other["kind"]}
+        if kinds == {"universal"} and old.keys() == new.keys():
+            yield _pair(name, None, one, other)
+        if kinds == {"probable"}:
+            for key in (key for key in old if key in new):
+                yield _pair(name, old[key]["point"], old[key]["tally"], new[key]["tally"])
+
+
+def _of_measures(before: Part, after: Part) -> Iterator[dict[str, Any]]:
+    """Yield measured frequencies, before and after."""
+    old, new = (
+        {
+            (_names(report)[measure["theorem"]], measure["measure"], _key(cell["point"])): cell
+            for measure in report["measures"]
+            if measure["kind"] == "frequency"
+            for cell in measure["cells"]
+        }
+        for report in (before, after)
+    )
+    for key in old:
+        if key in new:
+            yield _pair(_name(key[:2]), old[key]["point"], old[key], new[key])
+
+
+def _pair(name: str, point: Any, one: Part, other: Part) -> dict[str, Any]:
+    counts = [[found["holds"], found["in_scope"]] for found in (one, other)]
+    return {"claim": name, "point": point, "before": counts[0], "after": counts[1]}
 
 
 def _key(point: Part) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reports.html import _replay as replay_command
-from reports.typography import bound_words, clean, fact, fact_name, kind_words, margin_words
+from reports.typography import bound_words, clean, fact, fact_name, kind_words, margin_words, number
 
 Part = Mapping[str, Any]
 
@@ -31,6 +31,9 @@ def markdown(report: Part) -> str:
         "### Controls" if controls else "",
         "False on purpose: if one of them is not refuted, the evidence is void." * bool(controls),
         _table(controls),
+        "### Measured" if report["measures"] else "",
+        "Reported, not judged." if report["measures"] else "",
+        _measures(report["measures"]),
         *_assumed(report, claims),
         *_counterexamples(report),
         "### Again",
@@ -67,7 +70,10 @@ def _table(verdicts: Sequence[Part]) -> str:
     if not verdicts:
         return ""
     head = ("verdict", "claim", "about", "holds / in scope / trials", "bound", "worst margin", "")
-    rows = [_row(verdict) for verdict in verdicts]
+    return _rows(head, [_row(verdict) for verdict in verdicts])
+
+
+def _rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
@@ -86,6 +92,22 @@ def _row(verdict: Part) -> tuple[str, ...]:
         text(margin_words(verdict)),
         "not as expected" if unexpected else "",
     )
+
+
+def _measures(measures: Sequence[Part]) -> str:
+    """Return a table with a row for each measure, least and greatest over its points."""
+    if not measures:
+        return ""
+    rows = []
+    for measure in measures:
+        name = "frequency" if measure["kind"] == "frequency" else "mean"
+        known = [cell[name] for cell in measure["cells"] if cell[name] is not None]
+        ends = dict.fromkeys(number(end) for end in (min(known), max(known))) if known else ()
+        unit = "" if measure["unit"] == "dimensionless" else f" {measure['unit']}"
+        told = f"{name} {' to '.join(ends)}{unit}" if known else "none in scope"
+        what = f"{code(measure['full_id'])}<br>{text(measure['statement'])} {mark(measure)}"
+        rows.append((what, str(len(measure["cells"])), text(told)))
+    return _rows(("measure", "points", "found"), rows)
 
 
 def _assumed(report: Part, claims: Sequence[Part]) -> Iterable[str]:

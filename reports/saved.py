@@ -71,6 +71,24 @@ _VERDICT = {
     "slopes": [_SLOPE],
     "counterexamples": [{"kind": str, "file": str, "margin": _MAYBE, "summary": dict}],
 }
+_MEASURE = {
+    "theorem": str,
+    "measure": str,
+    "full_id": str,
+    "kind": str,
+    "statement": str,
+    "status": str,
+    "unit": str,
+    "cells": [{"point": _POINT, "trials": int, "in_scope": int, "unknown": int, "x": _MAYBE}],
+}
+_MEASURED = {
+    "frequency": {"holds": int, "frequency": _MAYBE, "low": _NUMBER, "high": _NUMBER},
+    "quantiles": {
+        "mean": _MAYBE,
+        "deviation": _MAYBE,
+        "quantiles": [{"level": _NUMBER, "value": _MAYBE, "low": _MAYBE, "high": _MAYBE}],
+    },
+}
 _THEOREM = {
     "id": str,
     "address": str,
@@ -122,7 +140,7 @@ def read(place: Path) -> dict[str, Any]:
             "rebuild it from its records, or read it with the relu-verify that wrote it"
         )
     try:
-        wrong = _wrong(found, _REPORT, "")
+        wrong = _wrong(found, _REPORT, "") or _wrong_measures(found)
         report = clean(found)
     except RecursionError:
         wrong = "entries lie too deep in one another"
@@ -155,6 +173,20 @@ def _wrong(value: Any, expected: Any, where: str) -> str:
     return ""
 
 
+def _wrong_measures(report: dict[str, Any]) -> str:
+    """Say which entry of what was measured is of another kind; older reports have none."""
+    measures = report.setdefault("measures", [])
+    if wrong := _wrong(measures, [_MEASURE], "measures"):
+        return wrong
+    for number, measure in enumerate(measures):
+        where = f"measures[{number}]"
+        if measure["kind"] not in _MEASURED:
+            return f"{where}.kind is not one of {', '.join(_MEASURED)}"
+        if wrong := _wrong(measure["cells"], [_MEASURED[measure["kind"]]], f"{where}.cells"):
+            return wrong
+    return ""
+
+
 def _parts(value: Any, expected: Any, where: str) -> Iterator[tuple[Any, Any, str]]:
     """Yield each entry of a list or object, what it should be, and where it is."""
     if isinstance(expected, list):
@@ -183,14 +215,15 @@ def _is_a_double(value: float) -> bool:
 
 
 def _ambiguous(report: Mapping[str, Any]) -> str:
-    """Say which theorem or claim a report has twice, or a verdict on no theorem of it."""
+    """Say which theorem, claim or measure a report has twice, or which is of no theorem of it."""
     addresses = Counter(theorem["address"] for theorem in report["theorems"])
     claims = Counter((verdict["theorem"], verdict["claim"]) for verdict in report["verdicts"])
-    for counts in (addresses, claims):
+    measures = Counter((m["theorem"], m["measure"]) for m in report["measures"])
+    for counts in (addresses, claims, measures):
         for name, count in counts.items():
             if count > 1:
                 return f"{name!r} occurs twice"
-    for verdict in report["verdicts"]:
-        if verdict["theorem"] not in addresses:
-            return f"{verdict['full_id']!r} is of no theorem in it"
+    for entry in (*report["verdicts"], *report["measures"]):
+        if entry["theorem"] not in addresses:
+            return f"{entry['full_id']!r} is of no theorem in it"
     return ""

@@ -1,4 +1,4 @@
-"""A report as one table in CSV: a row for each claim and cell, or point of a sweep."""
+"""A report as one table in CSV: a row for each cell of a claim, point of a sweep, or measure."""
 
 from __future__ import annotations
 
@@ -18,17 +18,21 @@ _MEANS = ("abscissa", "mean", "spread")
 
 
 def table(report: Part) -> str:
-    """Return a report as CSV (RFC 4180 with line feeds): a row for each cell of each claim, and
-    for each point of each sweep of a rate.
+    """Return a report as CSV (RFC 4180 with line feeds): a row for each cell of each claim, each
+    point of each sweep of a rate, and each cell of what was measured.
 
     A coordinate x of the points is the column `point.x`, empty where a point has none. Numbers
     are written in full; what is unknown is empty. `claim_…` bounds are those of the claim on all
-    its cells, `search_violated` counts violations that the search found; mean and spread, of a
-    rate's quantity, are the geometric mean and the standard deviation of its logarithm.
+    its cells, `search_violated` counts violations that the search found. Of a rate's quantity,
+    mean and spread are the geometric mean and the standard deviation of its logarithm; of a
+    measured quantity, mean and standard deviation, with a column for each quantile.
     """
-    rows = list(_rows(report))
-    coordinates = sorted({name for row in rows for name in row if name.startswith("point.")})
+    rows = [*_rows(report), *_measured(report)]
+    found = sorted({name for row in rows for name in row})
+    coordinates = [name for name in found if name.startswith("point.")]
+    quantiles = [name for name in found if name.startswith("quantile.")]
     columns = (*_CLAIM, *coordinates, *_COUNTS, *_BOUNDS, *_CLAIM_BOUNDS, *_SWEEP, *_MEANS)
+    columns += tuple(quantiles)
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
     writer.writeheader()
@@ -50,6 +54,24 @@ def _rows(report: Part) -> Iterator[dict[str, Any]]:
         for slope in verdict["slopes"]:
             for place, point in enumerate(slope["points"]):
                 yield {**claim, **_point(point), **_swept(slope, place)}
+
+
+def _measured(report: Part) -> Iterator[dict[str, Any]]:
+    for measure in report["measures"]:
+        names = {"theorem": measure["theorem"], "claim": measure["measure"]}
+        for cell in measure["cells"]:
+            row = {**names, "kind": measure["kind"], **_point(cell["point"])}
+            row |= {name: cell[name] for name in ("trials", "in_scope")}
+            row |= {"undecided": cell["unknown"], "abscissa": cell["x"]}
+            if measure["kind"] == "frequency":
+                yield row | {
+                    "holds": cell["holds"],
+                    "lower_bound": cell["low"],
+                    "upper_bound": cell["high"],
+                }
+            else:
+                levels = {f"quantile.{q['level']:g}": q["value"] for q in cell["quantiles"]}
+                yield row | {"mean": cell["mean"], "spread": cell["deviation"], **levels}
 
 
 def _point(point: Part) -> dict[str, Any]:

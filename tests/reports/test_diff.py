@@ -202,6 +202,24 @@ def test_a_universal_claim_is_compared_on_all_its_cells(report: Report) -> None:
     assert entry["after"] == [300, 400]
 
 
+def test_measured_frequencies_are_compared_where_both_runs_have_them(report: Report) -> None:
+    def with_measure(holds: int) -> Callable[[Report], None]:
+        cells = [
+            {"point": {"n": n}, "holds": count, "in_scope": 100}
+            for n, count in ((1, 50), (2, holds))
+        ]
+        theorem = report["theorems"][0]["address"]
+        found = {"theorem": theorem, "measure": "often", "kind": "frequency", "cells": cells}
+        return lambda r: r.update(measures=[found])
+
+    one, other = changed(report, with_measure(50)), changed(report, with_measure(90))
+    assert compare(one, {**report, "measures": []})["frequencies"]["compared"] == 5
+    found = compare(one, other)["frequencies"]
+    assert found["compared"] == 7
+    (moved,) = found["moved"]
+    assert (moved["claim"], moved["point"]) == ("filed.often", {"n": 2})
+
+
 def slope(low: float | None, high: float | None) -> dict[str, Any]:
     middle = None if low is None or high is None else (low + high) / 2
     ends = {"slope": middle, "low": low, "high": high}

@@ -71,6 +71,34 @@ def test_nothing_is_sampled_but_what_a_counterexample_needs(call: Call, tmp_path
     assert json.loads(out) == json.loads((tmp_path / "out" / "report.json").read_text())
 
 
+def test_what_was_measured_comes_back_too(call: Call, tmp_path: Path) -> None:
+    measures = (
+        "    measures=(Frequency(below_a_half), Quantiles(simulated)),\n"
+        "    chain=Chain((at_least_zero, below_a_half)),\n    claims=("
+    )
+    quantity = 'def simulated(trial):\n    """u."""\n    return trial.run\n\n\n'
+    theorem = write_theorem(
+        tmp_path,
+        **{
+            "import Assumption,": "import Assumption, Chain, Frequency, Quantiles,",
+            "    claims=(": measures,
+            "theorem = T": f"{quantity}theorem = T",
+        },
+    )
+    call("run", theorem, "--out", tmp_path / "out", "--jobs", 1)
+    written = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert len(written["measures"]) == 2
+    assert len(written["chains"]) == 1
+    code, out, _ = call("report", tmp_path / "out", "--format", "json")
+    assert code == 0
+    assert json.loads(out) == written
+    _, out, _ = call("report", tmp_path / "out", "--format", "csv")
+    kinds = [row["kind"] for row in csv.DictReader(io.StringIO(out))]
+    assert (kinds.count("frequency"), kinds.count("quantiles")) == (2, 2)
+    assert "### Measured" in call("report", tmp_path / "out", "--format", "md")[1]
+    assert call("diff", tmp_path / "out", tmp_path / "out")[0] == 0
+
+
 def test_a_folder_that_is_no_run_is_told_what_to_give(call: Call, tmp_path: Path) -> None:
     for place, message in (
         (tmp_path, "holds no records.sqlite; give the folder of a run"),

@@ -51,6 +51,17 @@ def test_what_is_no_report_is_refused(
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.json"]
 
 
+def measure(report: dict[str, Any]) -> dict[str, Any]:
+    """Put a measure into a report, and return it."""
+    counts = {"trials": 10, "in_scope": 10, "unknown": 0, "holds": 5, "x": None}
+    cell = {"point": {}, **counts, "frequency": 0.5, "low": 0.1, "high": 0.9}
+    names = ("measure", "full_id", "statement", "status", "unit")
+    theorem = report["theorems"][0]["address"]
+    found = {**dict.fromkeys(names, "m"), "theorem": theorem, "kind": "frequency", "cells": [cell]}
+    report["measures"] = [found]
+    return found
+
+
 CHANGES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda r: r.update(verdicts={}), "verdicts is missing or not a list"),
     (lambda r: r.update(theorems=[3]), "theorems[0] is missing or not an object"),
@@ -66,6 +77,12 @@ CHANGES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda r: r["verdicts"].append(r["verdicts"][0]), "occurs twice"),
     (lambda r: r["theorems"].append(r["theorems"][0]), "occurs twice"),
     (lambda r: r["theorems"].clear(), "is of no theorem in it"),
+    (lambda r: r.update(measures=3), "measures is missing or not a list"),
+    (lambda r: r.update(measures=[{}]), "measures[0].theorem is missing"),
+    (lambda r: measure(r).update(kind="guess"), "measures[0].kind is not one of frequency, quant"),
+    (lambda r: measure(r)["cells"][0].pop("low"), "measures[0].cells[0].low is missing"),
+    (lambda r: measure(r).update(theorem="another"), "is of no theorem in it"),
+    (lambda r: r.update(measures=[measure(r)] * 2), "occurs twice"),
     (lambda r: r.update(versions=None), "versions is missing or not an object"),
 ]
 
@@ -95,6 +112,16 @@ def test_characters_that_no_page_can_hold_are_replaced(
     file = tmp_path / "report.json"
     file.write_text(json.dumps(report))
     assert read(file)["sentence"] == "\ufffd[31mred \ufffd"
+
+
+def test_reports_with_and_without_measures_are_read(report: dict[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+    report.pop("measures", None)
+    file.write_text(json.dumps(report))
+    assert read(file)["measures"] == []
+    found = measure(report)
+    file.write_text(json.dumps(report))
+    assert read(file)["measures"] == [found]
 
 
 def test_what_is_not_needed_is_passed_on(report: dict[str, Any], tmp_path: Path) -> None:
