@@ -1,10 +1,8 @@
-"""The figures of a page, numbered, each with a caption: what to see, then what is drawn."""
+"""Captions of the figures that claims are judged by: what to see, then what is drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Any
 
 from reports import figures
 from reports.typography import (
@@ -21,49 +19,7 @@ from reports.typography import (
 )
 
 
-def captioned_figures(report: Part, theorems: Sequence[Part]) -> list[dict[str, Any]]:
-    """Return the figures that a report has data for, in the order of the page.
-
-    report, theorems: what was read, and what the page makes of it. Every claim of `theorems` gets
-    the numbers of its figures, in its list "figures".
-    """
-    found: list[dict[str, Any]] = []
-
-    def add(claim: Any, theorem: Part, draw: Any, caption: Sequence[str], label: str) -> None:
-        rank = len(found) + 1
-        svg = draw(name=f"figure-{rank}", label=f"{label} {caption[0]}")
-        entry = {"number": rank, "anchor": f"figure-{rank}", "svg": svg, "caption": caption}
-        found.append({**entry, "claim": claim, "theorem": theorem})
-        if claim is not None:
-            claim["figures"].append(rank)
-
-    for theorem in theorems:
-        for raster in report.get("rasters") or ():
-            if raster.get("theorem") == theorem["address"] and figures.raster_is_drawable(raster):
-                claim = next((c for c in _all(theorem) if c["claim"] == raster["kind"]), None)
-                draw = partial(figures.pattern_raster, raster["pattern"], raster["labels"])
-                caption = _pattern_raster(raster, claim)
-                add(claim, theorem, draw, caption, "Activation pattern.")
-        for claim in _all(theorem):
-            for slope in claim["slopes"]:
-                if figures.scaling_is_drawable(slope):
-                    draw = partial(figures.scaling_law, slope)
-                    add(claim, theorem, draw, _scaling_law(slope), "Log–log plot.")
-            if claim["kind"] == "probable" and claim["cells"] and claim["probability"] is not None:
-                draw = partial(figures.probability_bounds, claim["cells"], claim["probability"])
-                caption = _probability_bounds(claim)
-                add(claim, theorem, draw, caption, "Confidence bounds by cell.")
-    return found
-
-
-def _all(theorem: Part) -> list[Any]:
-    return [*theorem["claims"], *theorem["controls"]]
-
-
-# Captions: what to see, then what is drawn.
-
-
-def _scaling_law(slope: Part) -> list[str]:
+def scaling_law(slope: Part) -> list[str]:
     """Caption one sweep of a rate."""
     if slope.get("slope") is None:
         seen = f"No slope was fitted; claimed is {claimed_slope(slope)}."
@@ -113,7 +69,7 @@ def _drawn_names(slope: Part) -> str:
     return f"{told}, against {against}" if against else told
 
 
-def _probability_bounds(claim: Part) -> list[str]:
+def probability_bounds(claim: Part) -> list[str]:
     """Caption the bounds of a claim, cell by cell."""
     cells, claimed = claim["cells"], claim["probability"]
     above = sum((cell["lower_bound"] or 0.0) >= claimed for cell in cells)
@@ -140,25 +96,14 @@ def _marks_drawn(cells: Sequence[Part]) -> str:
     return f"Marks: {listed}."
 
 
-def _pattern_raster(raster: Part, claim: Part | None) -> list[str]:
-    """Caption the pattern of one draw: of `claim`'s worst, or of a draw of another kind."""
-    pattern, labels = raster["pattern"], raster["labels"]
-    positive = [label > 0 for label in labels]
-    flips = [t for t in range(1, len(pattern)) if list(pattern[t]) != list(pattern[t - 1])]
-    last = max(flips, default=0)
-    if last > 1:
-        dead = sum(not on for on, sign in zip(pattern[-1], positive, strict=True) if sign)
-        seen = f"The pattern goes on changing after step 1, last at step {last}" + (
-            f"; of positive label but inactive at the end: {dead}." if dead else "."
-        )
-    elif [bool(on) for on in pattern[-1]] == positive:
-        seen = "From step 1 on the active examples are those of positive label; nothing changes."
-    else:
-        seen = "The pattern does not change after step 1, but it is not that of positive labels."
-    which = {"typical": "A typical draw", "worst": "The worst draw in scope"}.get(raster["kind"])
-    if which is None:
-        name = claim["claim"] if claim else raster["kind"]
-        which = f"The worst draw of {name}"
+def pattern_raster(raster: Part) -> list[str]:
+    """Caption the patterns of one draw: typical, the worst in scope, or the worst of a control."""
+    patterns, labels, signs = raster["patterns"], raster["labels"], raster["signs"]
+    seen = _one_neuron(patterns[0], labels) if len(patterns) == 1 else _neurons(raster)
+    which = {
+        "typical": "A typical draw",
+        "worst": "The draw that comes closest to a violation",
+    }.get(raster["kind"], f"The worst draw of {raster['kind']}")
     point = raster.get("point") or {}
     facts = [
         f"{fact_name(name)} {brief(value)}"
@@ -166,10 +111,50 @@ def _pattern_raster(raster: Part, claim: Part | None) -> list[str]:
         if isinstance(value, int | float | str) and value not in point.values()
     ]
     told = f" Computed for it, by formulas of ours: {', '.join(facts)}." if facts else ""
-    steps = len(pattern) - 1
+    steps = len(patterns[0]) - 1
     shown = f" The first {figures.MOST_STEPS} of {steps} steps are shown."
+    everyone = raster.get("neurons_in_all") or len(signs)
     drawn = (
         f"{which}{': ' * bool(point)}{point_text(point)}. Rows are examples, columns steps; dark "
-        f"is active, that is, predicted positive.{told}" + shown * (steps > figures.MOST_STEPS)
+        "is active, that is, predicted positive"
+        + (" by the neuron" * (len(patterns) > 1))
+        + "."
+        + f" {len(patterns)} of its {everyone} neurons are shown." * (everyone > len(patterns))
+        + told
+        + shown * (steps > figures.MOST_STEPS)
     )
     return [seen, drawn]
+
+
+def _last_flip(pattern: Sequence[Sequence[int]]) -> int:
+    flips = [t for t in range(1, len(pattern)) if list(pattern[t]) != list(pattern[t - 1])]
+    return max(flips, default=0)
+
+
+def _one_neuron(pattern: Sequence[Sequence[int]], labels: Sequence[float]) -> str:
+    """Say what to see in the pattern of a single neuron."""
+    positive = [label > 0 for label in labels]
+    last = _last_flip(pattern)
+    if last > 1:
+        dead = sum(not on for on, sign in zip(pattern[-1], positive, strict=True) if sign)
+        return f"The pattern goes on changing after step 1, last at step {last}" + (
+            f"; of positive label but inactive at the end: {dead}." if dead else "."
+        )
+    if [bool(on) for on in pattern[-1]] == positive:
+        return "From step 1 on the active examples are those of positive label; nothing changes."
+    return "The pattern does not change after step 1, but it is not that of positive labels."
+
+
+def _neurons(raster: Part) -> str:
+    """Say what to see in the patterns of several neurons."""
+    patterns, labels, signs = raster["patterns"], raster["labels"], raster["signs"]
+    last = max(map(_last_flip, patterns))
+    own = sum(
+        [bool(on) for on in pattern[-1]] == [sign * label > 0 for label in labels]
+        for pattern, sign in zip(patterns, signs, strict=True)
+    )
+    when = f"last at step {last}" if last > 1 else "no longer after step 1"
+    return (
+        f"The patterns change {when}; at the end {own} of {len(patterns)} neurons shown are "
+        "active on just the examples whose label has the sign of their output."
+    )

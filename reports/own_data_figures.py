@@ -71,7 +71,7 @@ def _raster(found: Part, neuron: Part) -> tuple[Any, list[str], str]:
     steps = [[int(on) for on in step] for step in neuron["steps"]]
 
     def draw(*, name: str, label: str) -> str:
-        return figures.pattern_raster(steps, labels, name=name, label=label)
+        return figures.pattern_raster([steps], labels, [neuron["sign"]], name=name, label=label)
 
     return draw, _pattern_caption(found, neuron, steps, labels), "Activation pattern."
 

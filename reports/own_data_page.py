@@ -12,7 +12,8 @@ from typing import Any
 
 from reports import own_data_figures, own_data_lines, typography
 from reports.exit_codes import ALL_AS_EXPECTED
-from reports.html import _environment, _mark
+from reports.html import environment
+from reports.marks import mark
 from reports.own_data_words import is_frozen
 from reports.typography import Part, brief, number, percent
 from verify.counterexample import write_text
@@ -43,7 +44,7 @@ def render(found: Part) -> str:
             f"schema_version={version!r}, expected {SCHEMA_VERSION}; render the analysis with the "
             "relu-verify that wrote it"
         )
-    return _environment().get_template("data.html").render(page=_page(typography.clean(found)))
+    return environment().get_template("data.html").render(page=_page(typography.clean(found)))
 
 
 def _page(found: Part) -> dict[str, Any]:
@@ -59,7 +60,7 @@ def _page(found: Part) -> dict[str, Any]:
         "setting": f"c = {number(found['relative_step'])}, every starting prediction "
         f"{number(found['start'])}",
         "assumptions": [
-            {**entry, "mark": _mark(entry), "margin": number(entry["margin"])}
+            {**entry, "mark": mark(entry), "margin": number(entry["margin"])}
             for entry in found.get("assumptions") or ()
         ],
         "descent": _descent(found) if went_on else [],
@@ -173,7 +174,7 @@ def _gap(found: Part) -> list[tuple[str, str]]:
 
 def _claim(claim: Part) -> dict[str, Any]:
     word, note = own_data_lines.claim_words(dict(claim))
-    return {**claim, "word": word, "note": note, "mark": _mark(claim)}
+    return {**claim, "word": word, "note": note, "mark": mark(claim)}
 
 
 def _or_infinite(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Activation patterns step by step, for the raster figures: ReLU theorems of one neuron only."""
+"""Activation patterns step by step, for the raster figures of theorems about ReLU problems."""
 
 from __future__ import annotations
 
@@ -15,26 +15,46 @@ from verify.engine.plan import Cell
 from verify.relu.descent import gradient_step, start
 from verify.relu.problem import Problem
 from verify.space import Point
-from verify.verdict import Conclusion
+from verify.verdict import Conclusion, Instance
 
 SHORT, LONG = 12, 240
-"""Steps shown of a typical problem, and at most of a control that goes on flipping."""
+"""Steps shown of a problem that has settled, and at most of one that goes on flipping."""
+
+MOST_NEURONS = 4
+"""Neurons of a problem that are kept at most."""
 
 
 def rasters(results: Sequence[Result], seed: int) -> list[dict[str, Any]]:
-    """Return, for each law of problems, the patterns of a typical problem, and for each theorem
-    those of the control that flips latest.
+    """Return the patterns of a typical problem for each law of problems and number of neurons,
+    and for each theorem those of its worst problem and of the control that flips latest.
 
-    Theorems whose problems are not of one ReLU neuron have none.
+    The worst problem is the one of the least margin of the theorem's first claim about every
+    instance. Theorems whose problems are no ReLU problems have none.
     """
-    shown, laws = [], set()
+    shown, told = [], set()
     for result in results:
-        if result.theorem.cells and result.theorem.draw not in laws:
-            laws.add(result.theorem.draw)
-            shown.append(_raster(result, "typical", result.theorem.cells[0], 0, 0, seed, SHORT))
+        theorem = result.theorem
+        if theorem.cells:
+            where = Instance(dict(theorem.cells[0]), 0, 0, "", 0.0)
+            typical = _raster(result, "typical", where, seed, SHORT)
+            if typical and (theorem.draw, typical["neurons_in_all"]) not in told:
+                told.add((theorem.draw, typical["neurons_in_all"]))
+                shown.append(typical)
+        shown.append(_worst(result, seed))
         flipping = [raster for raster in _of_controls(result, seed) if raster["last_flip"] > 1]
         shown += sorted(flipping, key=lambda raster: -raster["last_flip"])[:1]
     return [raster for raster in shown if raster is not None]
+
+
+def _worst(result: Result, seed: int) -> dict[str, Any] | None:
+    """Return the patterns of the instance closest to violating the first universal claim."""
+    for verdict in result.verdicts:
+        if verdict.kind == "universal" and verdict.expected is not Conclusion.REFUTED:
+            where = verdict.closest
+            if where is None or where.control:
+                return None
+            return _raster(result, "worst", where, seed, LONG)
+    return None
 
 
 def _of_controls(result: Result, seed: int) -> list[dict[str, Any]]:
@@ -44,36 +64,49 @@ def _of_controls(result: Result, seed: int) -> list[dict[str, Any]]:
         where = verdict.instance
         if where is None or where.control or verdict.expected is not Conclusion.REFUTED:
             continue
-        point = Point(**where.point)
-        found.append(_raster(result, verdict.claim, point, where.block, where.trial, seed, LONG))
+        found.append(_raster(result, verdict.claim, where, seed, LONG))
     return [raster for raster in found if raster is not None]
 
 
 def _raster(
-    result: Result, kind: str, point: Point, block: int, index: int, seed: int, steps: int
+    result: Result, kind: str, where: Instance, seed: int, steps: int
 ) -> dict[str, Any] | None:
+    """Return the patterns of one instance over as many steps; fewer if they settle before."""
     theorem = result.theorem
-    cell = Cell(point, "", (), theorem.block)
-    problem = draw_trial(theorem, cell, seed, block).problem
-    if not isinstance(problem, Problem) or problem.neurons != 1:
+    cell = Cell(Point(**where.point), "", (), theorem.block)
+    problem = draw_trial(theorem, cell, seed, where.block).problem
+    if not isinstance(problem, Problem):
         return None
-    one = problem.select(np.asarray([index]))
+    one = problem.select(np.asarray([where.trial]))
     state = start(one)
-    patterns = [to_numpy(state.pattern)[0, 0]]
+    patterns = [to_numpy(state.pattern)[0]]
     for _ in range(steps):
         state = gradient_step(one, state)
-        patterns.append(to_numpy(state.pattern)[0, 0])
+        patterns.append(to_numpy(state.pattern)[0])
     changed = [t for t in range(1, len(patterns)) if (patterns[t] != patterns[t - 1]).any()]
     last = max(changed, default=0)
-    kept = patterns[: max(SHORT, last + SHORT) + 1]
+    signs = [int(sign) for sign in to_numpy(one.signs)[0]]
+    chosen = neurons_shown(signs)
+    kept = np.asarray(patterns[: max(SHORT, last + SHORT) + 1]).astype(int)
     return {
         "theorem": theorem.address,
         "kind": kind,
-        "point": dict(point),
+        "point": dict(where.point),
         "labels": [float(label) for label in to_numpy(one.labels)[0]],
-        "pattern": [[int(active) for active in pattern] for pattern in kept],
+        "patterns": [kept[:, neuron].tolist() for neuron in chosen],
+        "signs": [signs[neuron] for neuron in chosen],
+        "neurons_in_all": problem.neurons,
         "last_flip": last,
         "caption_facts": jsonable(
             {k: v for k, v in facts_of(theorem, one, 0).items() if np.ndim(v) == 0}
         ),
     }
+
+
+def neurons_shown(signs: Sequence[int]) -> list[int]:
+    """Return which neurons a raster keeps: all, or the first of each sign, in their order."""
+    positive = [k for k, sign in enumerate(signs) if sign > 0]
+    negative = [k for k, sign in enumerate(signs) if sign <= 0]
+    half = MOST_NEURONS // 2
+    first = positive[: MOST_NEURONS - min(len(negative), half)]
+    return sorted([*first, *negative[: MOST_NEURONS - len(first)]])

@@ -12,7 +12,7 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -103,6 +103,8 @@ def for_page(figure: Figure, name: str, label: str) -> str:
 
 
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
+_LINK = re.compile(r"^#(.+)")
+_AROUND_COMMANDS = re.compile(r"\s*([A-Za-z])\s*")
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
 _PALETTE = {colour: f"var(--fig-{name}, {colour})" for name, colour in COLOURS.items()}
 
@@ -112,26 +114,26 @@ def _for_html(svg: str, name: str, label: str) -> str:
     root = ElementTree.fromstring(svg)
     for parent in list(root.iter()):
         for child in list(parent):
-            if child.tag.rpartition("}")[2] in ("metadata", "style"):
+            if child.tag.rpartition("}")[2] in ("metadata", "style") or _is_invisible(child):
                 parent.remove(child)
-    used = set()
+    ids: dict[str, str] = {}
     for element in root.iter():
         for key, value in element.attrib.items():
-            used.update(_REFERENCE.findall(value))
-            if key.endswith("href"):
-                used.add(value.removeprefix("#"))
+            for used in _REFERENCE.findall(value) + _LINK.findall(value) * key.endswith("href"):
+                ids.setdefault(used, f"{name}-{len(ids)}")
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
         element.attrib = {
-            key.rpartition("}")[2]: _attribute(key.rpartition("}")[2], value, name)
+            key.rpartition("}")[2]: _attribute(key.rpartition("}")[2], value, ids)
             for key, value in element.attrib.items()
-            if not (key == "id" and value not in used)
+            if not (key == "id" and value not in ids)
         }
         element.tail = None
         if element.tag != "text":
             element.text = None
         if element.get("transform", "").startswith(("rotate(-0 ", "rotate(0 ")):
             del element.attrib["transform"]
+    _unwrap(root)
     box = root.get("viewBox", "")
     root.attrib = {
         "xmlns": "http://www.w3.org/2000/svg",
@@ -143,19 +145,46 @@ def _for_html(svg: str, name: str, label: str) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _attribute(key: str, value: str, name: str) -> str:
+def _is_invisible(element: ElementTree.Element) -> bool:
+    """Whether an element is a background without ink."""
+    return element.get("style") == "fill: none"
+
+
+def _unwrap(parent: ElementTree.Element) -> None:
+    """Remove groups that say nothing, and keep what they hold."""
+    kept: list[ElementTree.Element] = []
+    for child in parent:
+        _unwrap(child)
+        plain = child.tag in ("g", "defs") and not child.attrib
+        empty = child.tag == "path" and _only_moves(child)
+        if child.tag == "g" and plain:
+            kept += list(child)
+        elif not (plain and not len(child)) and not empty:
+            kept.append(child)
+    parent[:] = kept
+
+
+def _only_moves(path: ElementTree.Element) -> bool:
+    """Whether a path has no ink: what matplotlib writes beside a single mark."""
+    return set(path.get("d", "")) <= set("M .-0123456789")
+
+
+def _attribute(key: str, value: str, ids: Mapping[str, str]) -> str:
+    """Return an attribute as short as it can be, with ids and colours as a page needs them."""
     if key == "id":
-        return f"{name}-{value}"
+        return ids[value]
     if key == "href":
-        return f"#{name}-{value.removeprefix('#')}"
+        return _LINK.sub(lambda found: f"#{ids[found[1]]}", value)
     if key == "style":
         kept = [part for part in value.split("; ") if not part.startswith("font-family")]
-        value = "; ".join(kept)
+        value = ";".join(part.replace(": ", ":", 1) for part in kept)
         for colour, variable in _PALETTE.items():
             value = value.replace(colour, variable)
     if key in ("d", "x", "y", "transform"):
         value = _DECIMALS.sub(r"\1", value.replace("\n", ""))
-    return _REFERENCE.sub(rf"url(#{name}-\1)", value)
+    if key == "d":
+        value = _AROUND_COMMANDS.sub(r"\1", value)
+    return _REFERENCE.sub(lambda found: f"url(#{ids[found[1]]})", value)
 
 
 # Parts that figures share.
@@ -195,6 +224,13 @@ def legend(figure: Figure, axes: Axes, *, columns: int, right: bool = False) -> 
     )
 
 
+def note(figure: Figure, text: str) -> None:
+    """Say at the upper right how something is drawn that the legend does not name."""
+    height = figure.get_figheight() * 72
+    style = {"ha": "right", "fontsize": 10, "color": COLOURS["soft"]}
+    figure.text(1 - 14 / WIDTH, 1 - 15 / height, text, **style)
+
+
 def pad(axes: Axes, axis: str, values: Sequence[float], *, least: float) -> None:
     """Set limits 5% beyond `values`, never closer together than `least`."""
     low, high = min(values), max(values)
@@ -229,6 +265,16 @@ def beside(
 ) -> None:
     """Write text at an offset in pixels from a point of the data."""
     axes.annotate(text, at, offset, textcoords="offset points", annotation_clip=False, **style)
+
+
+def segments(
+    axes: Axes, ends: Sequence[tuple[tuple[float, float], tuple[float, float]]], **style: Any
+) -> None:
+    """Draw straight lines from point to point as one path: a figure of many stays small."""
+    if ends:
+        gap = (math.nan, math.nan)
+        x, y = zip(*(point for pair in ends for point in (*pair, gap)), strict=True)
+        axes.plot(x, y, **{"solid_capstyle": "butt", **style})
 
 
 def rectangles(

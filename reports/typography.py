@@ -73,6 +73,17 @@ def shorten(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def listed(texts: Sequence[str]) -> str:
+    """Return texts as a list in a sentence: "a, b and c"."""
+    *first, last = texts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def capitalize_first(text: str) -> str:
+    """Return a text that begins with a capital; the rest stays as it is."""
+    return text[:1].upper() + text[1:]
+
+
 # Shares, bounds and slopes.
 
 
@@ -102,6 +113,19 @@ def interval(slope: Part) -> str:
         return "—"
     middle, low, high = (f"{slope[k]:.4f}".replace("-", "−") for k in ("slope", "low", "high"))
     return f"{'0.0000' if middle == '−0.0000' else middle} [{low}, {high}]"
+
+
+def spread(quantile: Part) -> str:
+    """Return a quantile with its interval."""
+    if quantile.get("value") is None:
+        return "—"
+    ends = ", ".join(number(quantile.get(key)) for key in ("low", "high"))
+    return f"{number(quantile['value'])} [{ends}]"
+
+
+def quantile_name(level: float) -> str:
+    """Return what a quantile is called: "median", "5 % quantile"."""
+    return "median" if level == 0.5 else f"{percent(level)} quantile"
 
 
 def claimed_slope(slope: Part) -> str:

@@ -1,20 +1,41 @@
-"""A page as headless Chromium sees it: for tests of what only a browser can tell."""
+"""Headless Chromium through the W3C WebDriver protocol: what only a browser can tell of a page.
+
+A `Browser` is one session of chromedriver, spoken to with urllib. Scripts that tests run in a page
+come through the driver, so the page's own security policy, which allows none, stays in force.
+"""
 
 from __future__ import annotations
 
-import html
 import json
-import re
 import shutil
 import subprocess
-from dataclasses import dataclass
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
-"""Path of the browser, or None."""
+DRIVER = shutil.which("chromedriver")
+"""Paths of the browser and of its driver, or None."""
 
+MISSING = " and ".join(
+    f"no {name} on this machine (Debian package: {package})"
+    for name, package, path in (
+        ("chromium", "chromium", CHROMIUM),
+        ("chromedriver", "chromium-driver", DRIVER),
+    )
+    if path is None
+)
+"""Why there is no browser; "" where there is one."""
+
+TAB, ENTER = "\ue004", "\ue007"
+"""Keys, as WebDriver spells them."""
+
+_ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 _FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -24,81 +45,122 @@ _FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--hide-scrollbars",
 )
-_FRAME = """<!doctype html><meta charset="utf-8"><pre></pre>
-<script>
-function measure(frame, fragment) {
-  const page = frame.contentDocument;
-  page.querySelectorAll("details").forEach((details) => { details.open = true; });
-  const edge = frame.contentWindow.innerWidth + 1;
-  const reaches = (element) => element.getBoundingClientRect().right > edge;
-  const wide = [...page.querySelectorAll("body *")].filter(reaches);
-  const astray = wide.filter((element) => !element.closest(".wide, .skip, svg"));
-  if (fragment) frame.contentWindow.location.hash = fragment;
-  document.querySelector("pre").textContent = JSON.stringify({
-    width: frame.contentWindow.innerWidth,
-    scroll_width: page.documentElement.scrollWidth,
-    overflowing: astray.slice(0, 5).map((element) => element.outerHTML.slice(0, 120)),
-    in_view: page.querySelector(":target")?.getBoundingClientRect().top ?? null,
-    background: frame.contentWindow.getComputedStyle(page.body).backgroundColor,
-  });
-}
-</script>
+
+
+_ASTRAY = """
+document.querySelectorAll("details").forEach((details) => { details.open = true; });
+const edge = document.documentElement.clientWidth + 1;
+const reaches = (element) => element.getBoundingClientRect().right > edge;
+return [...document.querySelectorAll("body *")]
+  .filter((element) => reaches(element) && !element.closest(".wide, .skip, svg"))
+  .map((element) => element.outerHTML.slice(0, 120));
 """
 
 
-@dataclass(frozen=True)
-class Seen:
-    """What the browser found. Lengths are in CSS pixels.
+class Browser:
+    """A session. Raises RuntimeError with the driver's own words when a command fails."""
 
-    overflowing: elements that reach beyond the right edge.   in_view: distance of the element
-    that the fragment names from the top of the window, None without one.
-    """
+    def __init__(self, port: int) -> None:
+        self._base = f"http://127.0.0.1:{port}"
+        logging = {"browser": "ALL", "performance": "ALL"}
+        options = {"binary": CHROMIUM, "args": list(_FLAGS)}
+        wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": logging}
+        made = self._send("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
+        self._base += f"/session/{made['sessionId']}"
 
-    width: int
-    scroll_width: int
-    overflowing: list[str]
-    in_view: float | None
-    background: str
+    def close(self) -> None:
+        """End the session, and the browser with it."""
+        self._send("DELETE", "")
+
+    def open(self, file: Path, fragment: str = "") -> None:
+        """Open a file of this machine, at a fragment, as if nothing had been open before."""
+        self._send("POST", "/url", {"url": "about:blank"})
+        self.log("browser")
+        self.log("performance")
+        url = file.as_uri() + (f"#{fragment}" if fragment else "")
+        self._send("POST", "/url", {"url": url})
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        """Return what the body of a function returns in the page."""
+        return self._send("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def show(self, *, width: int, height: int = 900, dark: bool = False) -> None:
+        """Give the page a size in CSS pixels, and the user's preference for light or dark."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self._devtools("Emulation.setDeviceMetricsOverride", size)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self._devtools("Emulation.setEmulatedMedia", {"features": [scheme]})
+
+    def overflowing(self) -> list[str]:
+        """Open all details, and return the elements beyond the right edge that are not inside
+        something that scrolls by itself; and the page, if it scrolls sideways."""
+        astray = list(self.run(_ASTRAY))
+        wide = self.run("return document.scrollingElement.scrollWidth - innerWidth")
+        return [*astray, *[f"the page, by {wide} pixels"] * (wide > 0)]
+
+    def press(self, *keys: str) -> None:
+        """Press keys one after the other, each let go before the next."""
+        for key in keys:
+            strokes = [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
+            board = {"type": "key", "id": "keyboard", "actions": strokes}
+            self._send("POST", "/actions", {"actions": [board]})
+
+    def click(self, selector: str) -> None:
+        """Click on the first element that a CSS selector finds."""
+        found = self._send("POST", "/element", {"using": "css selector", "value": selector})
+        self._send("POST", f"/element/{found[_ELEMENT]}/click", {})
+
+    def log(self, kind: str) -> list[dict[str, Any]]:
+        """Return, once, what has been logged since the last call: "browser" or "performance"."""
+        return list(self._send("POST", "/se/log", {"type": kind}))
+
+    def complaints(self) -> list[str]:
+        """Return what the console has said: errors, and what the security policy kept out."""
+        return [entry["message"] for entry in self.log("browser")]
+
+    def requests(self) -> list[str]:
+        """Return the addresses that pages have asked for since the last call."""
+        events = [json.loads(entry["message"])["message"] for entry in self.log("performance")]
+        sent = [event for event in events if event["method"] == "Network.requestWillBeSent"]
+        return [event["params"]["request"]["url"] for event in sent]
+
+    def _devtools(self, command: str, parameters: dict[str, Any]) -> Any:
+        return self._send("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
+
+    def _send(self, method: str, path: str, content: dict[str, Any] | None = None) -> Any:
+        data = None if content is None else json.dumps(content).encode()
+        request = urllib.request.Request(f"{self._base}{path}", data, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            with error:
+                told = json.load(error)["value"]
+            raise RuntimeError(f"{method} {path}: {told['error']}: {told['message']}") from None
 
 
-def look(page: str, folder: Path, *, width: int, fragment: str = "", dark: bool = False) -> Seen:
-    """Open a page at a width, with all its details open, and measure it.
-
-    It is opened in a frame, since a window has a least width, and measured from outside, since
-    its own security policy allows no scripts.
-    """
-    file = folder / "frame.html"
-    frame = (
-        f'<iframe srcdoc="{html.escape(page)}" style="border: 0; width: {width}px; height: 900px" '
-        f"onload=\"measure(this, '{fragment}')\"></iframe>"
-    )
-    file.write_text(_FRAME + frame, encoding="utf-8")
-    scheme = ("--blink-settings=preferredColorScheme=0",) if dark else ()
-    dom = _run(file, "--hide-scrollbars", *scheme).stdout
-    found = re.search(r"<pre>({.*?})</pre>", dom, re.DOTALL)
-    if found is None:
-        raise AssertionError(f"the browser did not measure the page: {dom[:500]!r}")
-    return Seen(**json.loads(html.unescape(found[1])))
+@contextmanager
+def driven() -> Iterator[Browser]:
+    """Start chromedriver on a free port, give a session, and end both."""
+    assert DRIVER is not None, "no driver; tests that need one should be skipped"
+    command = [DRIVER, "--port=0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as driver:
+        try:
+            browser = Browser(_port_of(driver))
+            try:
+                yield browser
+            finally:
+                browser.close()
+        finally:
+            driver.terminate()
 
 
-def complaints(page: str, folder: Path) -> list[str]:
-    """Open a page as it is and return what the browser's console says about it:
-    errors, and whatever the page's security policy kept from being fetched or run."""
-    file = folder / "page.html"
-    file.write_text(page, encoding="utf-8")
-    said = _run(file, "--enable-logging=stderr").stderr
-    return [line for line in said.splitlines() if ":CONSOLE" in line]
-
-
-def _run(file: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    if CHROMIUM is None:
-        raise AssertionError("no browser; tests that need one should be skipped")
-    command = [CHROMIUM, *_FLAGS, f"--user-data-dir={file.parent / 'profile'}", *flags]
-    return subprocess.run(
-        [*command, "--dump-dom", file.as_uri()],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
+def _port_of(driver: subprocess.Popen[str]) -> int:
+    """Return the port that a driver says it listens on."""
+    assert driver.stdout is not None
+    for line in driver.stdout:
+        if "on port " in line and "started successfully" in line:
+            return int(line.rsplit("on port ", 1)[1].strip(" .\n"))
+    raise RuntimeError("chromedriver ended before it listened")

@@ -5,7 +5,9 @@ import matplotlib
 import pytest
 
 from reports import figures
+from reports.figures.series import is_logarithmic, with_unit
 from reports.svg import COLOURS, WIDTH
+from tests.reports import sample
 
 SLOPE = {
     "sweep": "d at n=20",
@@ -39,18 +41,53 @@ CELLS = [
     cell(n=50, d=2e4, c=0.9, holds=140, low=0.85, high=0.97, verdict="inconclusive"),
     cell(n=50, d=2e5, c=0.9, holds=140, low=0.85, high=0.97, verdict="undecided"),
 ]
+MEASURES = {entry["measure"]: entry for entry in sample.measures()}
+MARGINS = [-0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7]
+CLAIMS = [
+    {"claim": "tight", "cells": [{**CELLS[0], "margins": MARGINS}, {**CELLS[1], "margins": None}]},
+    {"claim": "level", "cells": [{**CELLS[0], "margins": [1.0] * 7}]},
+    {"claim": "silent", "cells": [CELLS[0]]},
+]
 PATTERN = [[1, 1, 1, 1], [1, 0, 1, 0], [1, 0, 1, 0], [1, 1, 1, 0]]
 LABELS = [0.5, -0.9, 0.8, -0.6]
 
 DRAWN = {
     "scaling": lambda: figures.scaling_law(SLOPE, name="f1", label="a law"),
     "bounds": lambda: figures.probability_bounds(CELLS, 0.95, name="f2", label="bounds"),
-    "raster": lambda: figures.pattern_raster(PATTERN, LABELS, name="f3", label="pattern"),
+    "raster": lambda: figures.pattern_raster([PATTERN], LABELS, [1], name="f3", label="pattern"),
+    "neurons": lambda: figures.pattern_raster(
+        [PATTERN, PATTERN], LABELS, [1, -1], name="f4", label="patterns"
+    ),
+    "lines": lambda: figures.frequencies(MEASURES["success"], name="f5", label="lines"),
+    "diagonal": lambda: figures.frequencies(MEASURES["predicted"], name="f6", label="diagonal"),
+    "shares": lambda: figures.frequencies(MEASURES["by_cell"], name="f7", label="shares"),
+    "quantiles": lambda: figures.quantiles(MEASURES["ratio"], name="f8", label="quantiles"),
+    "rows": lambda: figures.quantiles(MEASURES["constant"], name="f9", label="rows"),
+    "margins": lambda: figures.margins(CLAIMS, name="f10", label="margins"),
 }
 SHOWN = {
     "scaling": ("geometric mean (dimensionless)", "claimed", "fitted", "mean ± spread"),
     "bounds": ("P(holds | in scope) (dimensionless)", "claimed P ≥ 0.95", "no trial in scope"),
     "raster": ("step of gradient descent (number of steps)", "y > 0", "y < 0", "from step 1"),
+    "neurons": ("(number of steps)", "neuron 1, output sign +", "neuron 2, output sign −"),
+    "lines": (
+        "axis of success: share of trials (dimensionless)",
+        "number m of neurons (dimensionless)",
+        "n = 20",
+        "n = 50",
+        "level ticks: predicted",
+    ),
+    "diagonal": ("predicted P̂ (dimensionless)", "dashed: as predicted"),
+    "shares": ("axis of by_cell: share of trials (dimensionless)", "no trial in scope"),
+    "quantiles": ("axis of ratio (dimensionless)", "dimension d (dimensionless)", "dashed: pred"),
+    "rows": ("axis of constant (dimensionless)", "n = 20, c = 0.5"),
+    "margins": (
+        "margin (dimensionless; scales differ from claim to claim)",
+        "0: violated left of it",
+        "tight",
+        "least −0.02",
+        "level",
+    ),
 }
 
 
@@ -83,7 +120,7 @@ def test_figures_bring_nothing_of_their_own_into_a_page(drawn):
     _, svg = drawn
     root = ElementTree.fromstring(svg)
     prefix = root.find(".//*[@id]").get("id").partition("-")[0]
-    assert all(e.get("id", prefix).startswith(prefix) for e in root.iter())
+    assert all(e.get("id", f"{prefix}-").startswith(f"{prefix}-") for e in root.iter())
     references = re.findall(r'(?:href="#|url\(#)([^")]+)', svg)
     assert set(references) <= {e.get("id") for e in root.iter()}
     assert not re.search(r"<style|<metadata|<image|font-family|http(?!://www.w3.org/2000/svg)", svg)
@@ -181,7 +218,7 @@ def test_large_rasters_stay_small():
     steps, examples = 400, 300
     pattern = [[(t * i) % 7 < 3 for i in range(examples)] for t in range(steps)]
     labels = [(-1) ** i * (1 + i) for i in range(examples)]
-    svg = figures.pattern_raster(pattern, labels, name="f", label="x")
+    svg = figures.pattern_raster([pattern], labels, [1], name="f", label="x")
     assert len(figures.raster_order(labels)) <= figures.MOST_EXAMPLES
     assert len(svg) < 2_000_000
 
@@ -190,3 +227,119 @@ def test_many_cells_leave_the_lowest_bounds():
     cells = [cell(n=k, low=0.5 + k / 1000) for k in range(100)]
     shown = figures.cells_shown(cells)
     assert [rank for rank, _ in shown] == list(range(1, figures.MOST_CELLS + 1))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"labels": []},
+        {"patterns": []},
+        {"patterns": [[]]},
+        {"patterns": [PATTERN, PATTERN]},
+        {"patterns": [PATTERN, PATTERN[:2]], "signs": [1, -1]},
+        {"patterns": [[[1, 1]]]},
+    ],
+    ids=["no labels", "no neuron", "no step", "signs short", "steps differ", "examples differ"],
+)
+def test_rasters_are_drawn_only_where_every_neuron_has_a_state_for_every_label(changes):
+    whole = {"patterns": [PATTERN], "labels": LABELS, "signs": [1]}
+    assert figures.raster_is_drawable(whole)
+    assert not figures.raster_is_drawable({**whole, **changes})
+
+
+def test_lines_differ_in_shape_and_in_dashes():
+    cells = [sample.shares(m, 0.5, line=n) for n in range(9) for m in (1, 2)]
+    lines = figures.lines_of(cells)
+    assert len(lines) == figures.MOST_LINES
+    assert len({line.marks["marker"] for line in lines}) == len(lines)
+    assert len({str(line.joined["linestyle"]) for line in lines}) == len(lines)
+
+
+def test_lines_are_sorted_along_the_abscissa_and_leave_out_cells_without_one():
+    cells = [sample.shares(m, 0.5) for m in (4, None, 1, 2)]
+    (line,) = figures.lines_of(cells)
+    assert [cell["x"] for cell in line.cells] == [1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("values", "logarithmic"),
+    [([1, 2, 64], True), ([1, 31], False), ([0, 1, 1000], False), ([-1, 100], False), ([], False)],
+)
+def test_axes_are_logarithmic_where_positive_values_span_more_than_a_decade_and_a_half(
+    values, logarithmic
+):
+    assert is_logarithmic(values) == logarithmic
+
+
+def test_an_abscissa_that_is_the_prediction_is_a_calibration():
+    assert figures.is_calibration(MEASURES["predicted"]["cells"])
+    assert not figures.is_calibration(MEASURES["success"]["cells"])
+    assert not figures.is_calibration([])
+
+
+def dashed(svg, colour):
+    """Return the paths of a figure that are dashed and have a colour."""
+    style = [e.get("style", "") for e in ElementTree.fromstring(svg).iter()]
+    return [s for s in style if "dasharray" in s and f"--fig-{colour}" in s]
+
+
+def test_the_diagonal_is_drawn_for_a_calibration_alone():
+    assert len(dashed(DRAWN["diagonal"](), "claim")) == 1
+    without = {**MEASURES["predicted"], "abscissa": "x"}
+    cells = [{**cell, "prediction": None} for cell in without["cells"]]
+    svg = figures.frequencies({**without, "cells": cells}, name="f", label="x")
+    assert not dashed(svg, "claim")
+    assert "dashed: as predicted" not in texts(svg)
+
+
+def test_thresholds_are_bracketed_only_where_they_lie_between_two_abscissae():
+    def bracket_count(thresholds):
+        measure = {**MEASURES["success"], "thresholds": thresholds}
+        svg = figures.frequencies(measure, name="f", label="x")
+        return sum(
+            "stroke-width:2.2" in e.get("style", "") for e in ElementTree.fromstring(svg).iter()
+        )
+
+    whole = {"line": 20, "level": 0.5, "low": 2, "high": 8, "monotone": True}
+    assert bracket_count([]) == 0
+    assert bracket_count([{**whole, "low": None}]) == 0
+    assert bracket_count([whole]) == 1
+    assert bracket_count([whole] * 9) == 0
+
+
+def test_quantiles_are_those_at_the_ends_and_next_to_the_middle():
+    cell = {"quantiles": [{"level": p, "value": p} for p in (0.9, 0.1, 0.45, 0.25)]}
+    assert [q["level"] for q in figures.ends_and_middle(cell)] == [0.1, 0.45, 0.9]
+    assert figures.ends_and_middle({"quantiles": [{"level": 0.5, "value": None}]}) is None
+    assert figures.ends_and_middle({}) is None
+
+
+def test_a_single_quantile_and_a_level_axis_can_be_drawn():
+    one = {"level": 0.5, "value": 0.0, "low": None, "high": None}
+    cells = [{**sample.spread(10.0, 1.0), "quantiles": [one]}] * 2
+    svg = figures.quantiles({**MEASURES["ratio"], "cells": cells}, name="f", label="x")
+    assert "axis of ratio (dimensionless)" in texts(svg)
+
+
+@pytest.mark.parametrize(
+    ("margins", "ticks"),
+    [(MARGINS, {"0", "0.15"}), ([-2.2e11, -1e9, -1e3, -1.0, 0.5, 0.7, 1.0], {"0", "−10⁸"})],
+)
+def test_margins_far_from_zero_are_drawn_on_a_log_axis(margins, ticks):
+    claim = {"claim": "far", "cells": [{**CELLS[0], "margins": margins}]}
+    found = set(texts(figures.margins([claim], name="f", label="x")))
+    assert ticks <= found
+
+
+def test_margins_leave_the_cells_closest_to_violation():
+    cells = [{**CELLS[0], "margins": [k / 100, *MARGINS[1:]]} for k in range(20)]
+    assert [rank for rank, _ in figures.margins_shown({"cells": cells})] == list(range(1, 9))
+    gaps = [{**CELLS[0], "margins": [None, *MARGINS[1:]]}, {**CELLS[0], "margins": None}, CELLS[0]]
+    assert figures.margins_shown({"cells": gaps}) == []
+
+
+def test_labels_end_in_a_unit():
+    assert with_unit("long " * 40, 40).endswith("… (dimensionless)")
+    assert len(with_unit("long " * 40, 40)) == 40
+    assert with_unit("d", 40) == with_unit("d (dimensionless)", 40) == "d (dimensionless)"
+    assert with_unit("time (in steps)", 40) == "time (in steps)"

@@ -240,19 +240,16 @@ def test_bad_input_gets_its_sentence(
     assert message in capsys.readouterr().err
 
 
-needs_browser = pytest.mark.skipif(
-    browser.CHROMIUM is None, reason="no chromium on this machine (Debian package: chromium)"
-)
-
-
-@needs_browser
+@pytest.mark.skipif(bool(browser.MISSING), reason=browser.MISSING or "a browser is here")
 @pytest.mark.parametrize("name", ["outside", "hostile"])
-def test_pages_fit_a_narrow_screen(name: str, pages: dict[str, str], tmp_path: Path) -> None:
-    seen = browser.look(pages[name], tmp_path, width=400)
-    assert seen.scroll_width <= 400, f"too wide: {seen.overflowing}"
-    assert not seen.overflowing
-
-
-@needs_browser
-def test_browsers_have_nothing_to_complain_of(pages: dict[str, str], tmp_path: Path) -> None:
-    assert browser.complaints(pages["outside"], tmp_path) == []
+def test_pages_fit_a_narrow_screen_and_the_console_is_silent(
+    name: str, pages: dict[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "data.html"
+    file.write_text(pages[name], encoding="utf-8")
+    with browser.driven() as driver:
+        driver.show(width=400)
+        driver.open(file)
+        assert driver.overflowing() == []
+        assert driver.complaints() == []
+        assert driver.requests() == [file.as_uri()]

@@ -31,9 +31,9 @@ def test_a_report_is_read_from_a_folder_or_a_file(finished: Path) -> None:
         (b"3", "it has no schema_version"),
         (b"[]", "it has no schema_version"),
         (b'{"format": "relu-verify counterexample"}', "it has no schema_version"),
-        (b'{"schema_version": 2}', "schema_version=2, expected 1"),
-        (b'{"schema_version": "1"}', "schema_version='1', expected 1"),
-        (b'{"schema_version": 1}', "out is missing or not a text"),
+        (b'{"schema_version": 3}', "schema_version=3, expected 2"),
+        (b'{"schema_version": "1"}', "schema_version='1', expected 2"),
+        (b'{"schema_version": 2}', "out is missing or not a text"),
     ],
     ids=lambda value: str(value)[:30],
 )
