@@ -96,7 +96,10 @@ def finish(folder: Path, number: int, report: Mapping[str, Any]) -> None:
 
 
 def open_store(folder: Path) -> Store:
-    """Open the records of a run's folder. Raises InputError where there are none."""
+    """Open the records of a run's folder.
+
+    Raises InputError where there are none, StoreError where they cannot be used.
+    """
     if not folder.exists():
         raise InputError(f"no file or folder {str(folder)!r}; give the folder of a run")
     if not (folder / STORE_NAME).is_file():
@@ -104,7 +107,15 @@ def open_store(folder: Path) -> Store:
             f"{folder} holds no {STORE_NAME}; give the folder of a run (`relu-verify run --out "
             "DIR` makes one), or a report.json"
         )
-    return Store(folder / STORE_NAME)
+    try:
+        return Store(folder / STORE_NAME)
+    except StoreError as reason:
+        written = folder / "report.json"
+        if not written.is_file():
+            raise
+        raise StoreError(
+            f"{reason}, or show what the run wrote: relu-verify report {written}"
+        ) from reason
 
 
 def runs_of(store: Store) -> tuple[Run, ...]:

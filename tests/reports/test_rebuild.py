@@ -117,6 +117,25 @@ def test_records_older_than_the_journal_are_told_what_to_type(call: Call, run_fo
     assert f"relu-verify report {run_folder / 'report.json'}" in err
 
 
+def test_records_that_cannot_be_used_are_told_what_remains(call: Call, run_folder: Path) -> None:
+    (run_folder / "records.sqlite").write_bytes(b"no database" * 500)
+    for options in (["--format", "md"], ["--list"], ["--records", "--format", "csv"]):
+        code, _, err = call("report", run_folder, *options)
+        assert code == 2
+        assert f"show what the run wrote: relu-verify report {run_folder / 'report.json'}" in err
+    (run_folder / "report.json").unlink()
+    assert "relu-verify report" not in call("report", run_folder)[2]
+
+
+def test_a_damaged_block_is_an_error_and_nothing_is_written(call: Call, run_folder: Path) -> None:
+    change(run_folder, "UPDATE blocks SET data = substr(data, 1, 30)")
+    before = files(run_folder)
+    code, _, err = call("report", run_folder)
+    assert code == 2
+    assert "cannot be read" in err
+    assert files(run_folder) == before
+
+
 @pytest.mark.parametrize(
     "damage",
     [
