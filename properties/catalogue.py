@@ -15,8 +15,16 @@ if TYPE_CHECKING:
     from verify.engine.plan import Entry
 
 MODULES = {
-    "lai2026.theorem1": "properties.lai2026.theorem1",
-    "lai2026.theorem2": "properties.lai2026.theorem2",
+    f"lai2026.{name}": f"properties.lai2026.{name}"
+    for name in (
+        "gram_concentration",
+        "theorem1",
+        "theorem2",
+        "theorem3",
+        "theorem4",
+        "selection",
+        "many_neurons",
+    )
 }
 
 

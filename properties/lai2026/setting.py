@@ -264,7 +264,11 @@ def certified_from_step_one(trial: Trial) -> Margin:
     """The step-one certificate holds: after one step every neuron is active exactly on its label
     class (for one neuron, on the examples of positive label), and the row-sum bound on all later
     movement lets no prediction cross zero."""
-    problem = trial.problem
+    return step_one_certificate(trial.problem)
+
+
+def step_one_certificate(problem: Problem) -> Margin:
+    """Return the margin of the step-one certificate, in units of the labels; −1 at least."""
     state = gradient_step(problem, start(problem))
     wrong = (to_numpy(state.pattern) != to_numpy(problem.label_classes)).any(axis=(1, 2))
     slack = to_numpy(certify_by_rows(problem, state).slack) / label_scale(problem)
