@@ -98,8 +98,11 @@ def _why_singular(given: Given) -> str | None:
         return None
     n, d = len(given.labels), given.dimension
     equal = sum(len(rows) - 1 for rows in duplicates(given.examples))
+    used = int((given.examples != 0).any(axis=0).sum()) if given.lift is None else d
     if n > d:
         why = f"there are more examples than features (n={n} > d={d}); use at most d examples"
+    elif n > used:
+        why = f"only {used} features are not zero in all {n} examples; use at most {used} examples"
     elif given.lift is None and is_centred({"examples": n, **_common_mean(given)}):
         why = "the columns are centred, so the rows sum to zero; do not centre them"
     elif equal:
@@ -175,6 +178,7 @@ def _descent(run: Run) -> dict[str, Any]:
     return {
         "status": str(run.status[0]),
         "steps": int(run.steps[0]),
+        "most_steps": MAX_STEPS,
         "last_flip": int(run.last_flip[0]),
         "near_ties": int(run.near_ties[0]),
         "pattern_is_the_label_classes_from_step_one": _frozen(run),

@@ -61,9 +61,16 @@ def _data(data: dict[str, Any]) -> list[str]:
         f"{shown['coherence']}, δ = ‖G/τ − I‖ = {shown['gram_deviation']}",
         f"Common mean   {mean:.1f}% of the trace{shared if mean > 30 else ''}",
         f"Prediction    H ≈ {shown['regime_index_H']} (for a small start and a stable step, "
-        "freezing is likely from about 2 on), P̂ ≈ "
-        f"{shown['predicted_freezing_probability']}  [H: our heuristics]",
+        "freezing is likely from about 2 on), "
+        f"{freezing_words(data)}  [H: our heuristics]",
     ]
+
+
+def freezing_words(data: dict[str, Any]) -> str:
+    """Return P̂; what is just below 1 is not printed as 1."""
+    value = data["predicted_freezing_probability"]
+    just_below = value is not None and 0.9999 <= value < 1
+    return "P̂ > 0.9999" if just_below else f"P̂ ≈ {_number(value)}"
 
 
 def _assumptions(found: dict[str, Any]) -> list[str]:
@@ -114,6 +121,8 @@ def bracket_words(found: dict[str, Any]) -> str:
     if best["certified"]:
         return ""
     low, high = map(_number, best["bracket"])
+    if low == high:
+        return "; not certified"
     return f"; not certified: the least norm of a global minimum is within [{low}, {high}]"
 
 

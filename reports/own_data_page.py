@@ -15,7 +15,7 @@ from reports.exit_codes import ALL_AS_EXPECTED
 from reports.html import environment
 from reports.marks import mark
 from reports.own_data_words import is_frozen
-from reports.typography import Part, brief, number, percent
+from reports.typography import Part, number, percent
 from verify.counterexample import write_text
 from verify.errors import InputError
 
@@ -94,7 +94,6 @@ def _ledger(found: Part) -> list[tuple[str, str]]:
 def _facts(found: Part) -> list[tuple[str, str]]:
     data = found["data"]
     given = own_data_lines.given_words(found) or "as they are in the file"
-    freezing = data["predicted_freezing_probability"]
     return [
         ("Features", given),
         ("Model", own_data_lines.neurons_words(found)),
@@ -118,9 +117,8 @@ def _facts(found: Part) -> list[tuple[str, str]]:
         ("Common mean", f"{percent(data['share_of_common_mean'])} of the trace"),
         (
             "Prediction",
-            f"H ≈ {number(data['regime_index_H'])} (freezing is likely from about 2 on)"
-            + (f", P̂ ≈ {brief(freezing)}" if freezing is not None else "")
-            + "; both are heuristics of ours",
+            f"H ≈ {number(data['regime_index_H'])} (freezing is likely from about 2 on), "
+            f"{own_data_lines.freezing_words(dict(data))}; both are heuristics of ours",
         ),
     ]
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from reports.own_data_input import Given
+from reports.typography import percent
 
 CENTRED_BELOW = 1e-4
 """n times the mean's share of the trace; about 1 for independent rows of mean zero."""
@@ -93,13 +94,13 @@ def _few_directions(given: Given, data: dict[str, Any]) -> Warning_ | None:
         f"d_2 ≈ {d_2:.3g}, where the theorems want it large against n·log n = {n * np.log(n):.3g}: "
     )
     if mean > LARGE_MEAN:
-        share = f"{100 * mean:.0f}% of the trace is the common mean, one direction that all share"
+        share = f"{percent(mean)} of the trace is the common mean, one direction that all share"
         return _warning("small effective dimension", f"{reason}{share}", _against_a_mean(given))
     shares = np.cumsum(np.sort(np.linalg.eigvalsh(given.gram))[::-1]) / np.trace(given.gram)
     half = int(np.searchsorted(shares, 0.5)) + 1
     column, share = _heaviest_column(given)
     loud = (
-        f"; column {column} alone makes {100 * share:.0f}% of it"
+        f"; column {column} alone makes {percent(share)} of it"
         if given.lift is None and share > ONE_COLUMN and given.dimension > 1
         else ""
     )
@@ -140,10 +141,11 @@ def _constant_columns(given: Given) -> Warning_ | None:
         parts.append(f"{zero} are zero and only raise d")
     if rest:
         parts.append(f"{rest} add the same number to all inner products, a common mean")
+    listed = _counted(constant + 1, "and")
     return _warning(
         "constant columns",
-        f"{len(constant)} of {given.examples.shape[1]} columns have one value in all rows (number "
-        f"{_counted(constant + 1, 'and')}): {'; '.join(parts)}",
+        f"{len(constant)} of {given.examples.shape[1]} given columns have one value in all rows "
+        f"(number {listed}): {'; '.join(parts)}",
         "the data without them",
     )
 

@@ -70,6 +70,8 @@ def _did(found: dict[str, Any]) -> str:
     told = f"gradient descent has not settled after {descent['steps']} steps"
     if descent["near_ties"]:
         told += ", where rounding hides the sign of a prediction: more steps would not tell"
+    elif descent["steps"] < descent["most_steps"]:
+        told += ", by when rounding errors may have grown too large: more steps would not tell"
     return told
 
 

@@ -210,6 +210,12 @@ def test_centred_columns_are_warned_of(tmp_path: Path, decimals: int | None) -> 
     assert (analyse(asked)["stopped"] is None) == (decimals is not None)
 
 
+def test_too_few_columns_that_are_not_zero_are_counted(tmp_path: Path) -> None:
+    X, y = tame()
+    X[:, 9:] = 0.0
+    assert "only 9 features are not zero in all 12" in analyse(request(tmp_path, X, y))["stopped"]
+
+
 def test_duplicated_rows_are_named(tmp_path: Path) -> None:
     X, y = tame()
     X[5], X[9], X[10] = X[1], X[1], X[2]
@@ -251,7 +257,7 @@ def test_constant_columns_are_counted(tmp_path: Path) -> None:
     X, y = tame()
     X[:, [3, 8]], X[:, 5] = 0.0, 2.0
     reason = kinds(request(tmp_path, X, y))["constant columns"]["reason"]
-    assert "3 of 600 columns have one value in all rows (number 4, 6, 9)" in reason
+    assert "3 of 600 given columns have one value in all rows (number 4, 6, 9)" in reason
     assert "2 are zero" in reason
     assert "1 add the same number" in reason
 
