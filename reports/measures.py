@@ -16,11 +16,15 @@ from reports.typography import (
     at_most,
     capitalize_first,
     common_coordinates,
+    listed,
     number,
     point_text,
     quantile_name,
     spread,
 )
+
+MOST_BROKEN = 4
+"""Controls of which a chain is told one by one, at most."""
 
 KINDS = {"frequency": "how often it holds", "quantiles": "where it lies"}
 """What a kind of measure reports."""
@@ -224,8 +228,17 @@ def _first_to_fail(cells: Sequence[Part], links: Sequence[Part]) -> str:
     """Say which link fails first where the theorem is said to hold, and where it is not."""
     own = [cell for cell in cells if not cell["controls"]]
     others = [cell for cell in cells if cell["controls"]]
+    broken = [cell for cell in others if 2 * sum(cell["first"]) > cell["trials"]]
+    kept = [cell for cell in others if cell not in broken]
     parts = [_blamed(own, links, "In the theorem’s own cells")] if own else []
-    parts += [_blamed(others, links, "Where the controls break it")] if others else []
+    parts += [
+        _blamed([cell], links, f"At the point of control {listed(cell['controls'])}")
+        for cell in broken[:MOST_BROKEN]
+    ]
+    rest = f"At the points of {len(broken) - MOST_BROKEN} more controls"
+    parts += [_blamed(broken[MOST_BROKEN:], links, rest)] if len(broken) > MOST_BROKEN else []
+    where = "At the points of the other controls" if broken else "At the points of the controls"
+    parts += [_blamed(kept, links, where)] if kept else []
     return " ".join(parts)
 
 
@@ -237,7 +250,8 @@ def _blamed(cells: Sequence[Part], links: Sequence[Part], where: str) -> str:
         rest = "" if holds == trials else f"; in {number(trials - holds)} a link is undecided"
         return f"{where} no link fails in {number(trials)} trials{rest}."
     most = max(range(len(links)), key=lambda at: first[at])
-    return (
-        f"{where} a link fails in {number(sum(first))} of {number(trials)} trials; first to fail "
-        f"is most often link {most + 1}, {links[most]['id']} ({number(first[most])} times)."
-    )
+    named = f"link {most + 1}, {links[most]['id']}"
+    told = f"{where} a link fails in {number(sum(first))} of {number(trials)} trials"
+    if first[most] == sum(first):
+        return f"{told}, always first {named}."
+    return f"{told}, most often first {named} ({number(first[most])} times)."

@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import math
 import re
+import textwrap
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -197,15 +198,30 @@ def axes_at(figure: Figure, box: tuple[float, float, float, float], height: floa
 
 
 def heading(axes: Axes, text: str) -> None:
-    """Name the vertical axis horizontally, above its upper end: readable on a narrow screen."""
+    """Name the vertical axis horizontally, above its upper end: readable on a narrow screen.
+
+    A text of several lines, from `wrapped`, grows upwards.
+    """
     axes.annotate(
-        shorten(text, LONGEST_HEADING),
+        "\n".join(shorten(line, LONGEST_HEADING) for line in text.split("\n")),
         (0, 1),
         (-52, 7),
         xycoords="axes fraction",
         textcoords="offset points",
         color=COLOURS["ink"],
     )
+
+
+def wrapped(text: str, unit: str) -> str:
+    """Return the name of an axis with its unit, in two lines where one is too short."""
+    whole = f"{text} ({unit})"
+    if len(whole) <= LONGEST_HEADING:
+        return whole
+    lines = textwrap.wrap(text, LONGEST_HEADING, max_lines=2, placeholder="…")
+    if len(lines) == 1:
+        return f"{lines[0]}\n({unit})"
+    room = LONGEST_HEADING - len(unit) - 3
+    return f"{lines[0]}\n{shorten(lines[1], room)} ({unit})"
 
 
 def legend(figure: Figure, axes: Axes, *, columns: int, right: bool = False) -> None:

@@ -44,10 +44,10 @@ def frequencies(measure: Mapping[str, Any], *, name: str, label: str) -> str:
     """Draw the frequency of a measure in each cell with its bounds: against the abscissa, one
     line for each value of `by`; without an abscissa, a row for each cell."""
     lines = lines_of(measure["cells"])
-    heading = with_unit(f"{measure['axis'] or 'frequency'}: share of trials", svg.LONGEST_HEADING)
+    heading = svg.wrapped(measure["axis"] or "frequency", "dimensionless")
     if not lines:
         return _by_cell(measure, heading, name, label)
-    top = top_of(lines)
+    top = top_of(lines, heading)
     with svg.drawing(top + 284) as figure:
         axes = svg.axes_at(figure, (58, top, 328, 240), top + 284)
         everything = [cell["x"] for line in lines for cell in line.cells]
@@ -59,7 +59,7 @@ def frequencies(measure: Mapping[str, Any], *, name: str, label: str) -> str:
         for line in lines:
             _draw(axes, line, place, dodge(axes, len(lines), line.rank), measure, calibration)
         _thresholds(axes, measure, lines, place)
-        axes.set_xlabel(with_unit(measure["abscissa"] or "abscissa", 58))
+        axes.set_xlabel(with_unit(measure["abscissa"] or "abscissa", svg.LONGEST_HEADING))
         svg.heading(axes, heading)
         if len(lines) > 1:
             svg.legend(figure, axes, columns=2)
@@ -88,7 +88,7 @@ def _draw(
     where = [place(cell["x"]) + shift for cell in predicted]
     told = [cell["prediction"] for cell in predicted]
     if predicted:
-        axes.plot(where, told, color=line.colour, marker="_", ms=9, mew=1.4, ls=svg.DOTS, lw=1.0)
+        axes.plot(where, told, color=line.colour, marker="_", ms=9, mew=1.4, ls="none")
 
 
 def _is_bounded(cell: Mapping[str, Any]) -> bool:

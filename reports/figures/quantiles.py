@@ -42,13 +42,12 @@ def quantiles(measure: Mapping[str, Any], *, name: str, label: str) -> str:
     without an abscissa, a row for each cell."""
     lines = lines_of(measure["cells"])
     unit = measure["unit"] or "dimensionless"
-    axis = measure["axis"] or "quantity"
-    heading = axis if axis.endswith(f"({unit})") else f"{axis} ({unit})"
+    heading = svg.wrapped(measure["axis"] or "quantity", unit)
     values = _values(measure["cells"])
     place = scale_of(values)
     if not lines:
         return _by_cell(measure, heading, values, place, name, label)
-    top = top_of(lines)
+    top = top_of(lines, heading)
     with svg.drawing(top + 284) as figure:
         axes = svg.axes_at(figure, (58, top, 328, 240), top + 284)
         everything = [cell["x"] for line in lines for cell in line.cells]
@@ -62,7 +61,7 @@ def quantiles(measure: Mapping[str, Any], *, name: str, label: str) -> str:
             )
         if any(cell.get("prediction") is not None for cell in measure["cells"]):
             svg.note(figure, "dashed: predicted")
-        axes.set_xlabel(with_unit(measure["abscissa"] or "abscissa", 58))
+        axes.set_xlabel(with_unit(measure["abscissa"] or "abscissa", svg.LONGEST_HEADING))
         svg.heading(axes, heading)
         if len(lines) > 1:
             svg.legend(figure, axes, columns=2)

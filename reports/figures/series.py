@@ -103,9 +103,9 @@ def plain_ticks(axes: Axes, axis: str, *, most: int = 5) -> None:
     getattr(axes, f"set_{axis}ticks")(ticks, [number(float(f"{tick:.9g}")) for tick in ticks])
 
 
-def top_of(lines: Sequence[Line]) -> int:
+def top_of(lines: Sequence[Line], heading: str) -> int:
     """Return how many pixels heading, note and legend need above the axes."""
-    return 50 + 16 * ((len(lines) - 1) // 2)
+    return 50 + 16 * ((len(lines) - 1) // 2) + 14 * heading.count("\n")
 
 
 def dodge(axes: Axes, lines: int, rank: int) -> float:

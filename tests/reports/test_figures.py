@@ -71,14 +71,14 @@ SHOWN = {
     "raster": ("step of gradient descent (number of steps)", "y > 0", "y < 0", "from step 1"),
     "neurons": ("(number of steps)", "neuron 1, output sign +", "neuron 2, output sign −"),
     "lines": (
-        "axis of success: share of trials (dimensionless)",
+        "axis of success (dimensionless)",
         "number m of neurons (dimensionless)",
         "n = 20",
         "n = 50",
         "level ticks: predicted",
     ),
     "diagonal": ("predicted P̂ (dimensionless)", "dashed: as predicted"),
-    "shares": ("axis of by_cell: share of trials (dimensionless)", "no trial in scope"),
+    "shares": ("axis of by_cell (dimensionless)", "no trial in scope"),
     "quantiles": ("axis of ratio (dimensionless)", "dimension d (dimensionless)", "dashed: pred"),
     "rows": ("axis of constant (dimensionless)", "n = 20, c = 0.5"),
     "margins": (

@@ -130,16 +130,29 @@ def test_pages_gather_the_empirical_constants_of_a_theorem(page):
 def test_chains_say_which_link_fails_first_and_where(page):
     found = section(page, "chain-lai2026.theorem1", "</section>")
     for part in (
-        "In the theorem’s own cells a link fails in 10 of 200 trials; first to fail is most often "
-        "link 2, link_2 (8 times).",
-        "Where the controls break it a link fails in 200 of 200 trials; first to fail is most "
-        "often link 1, link_1 (150 times).",
+        "In the theorem’s own cells a link fails in 10 of 200 trials, most often first link 2, "
+        "link_2 (8 times).",
+        "At the point of control small_step a link fails in 200 of 200 trials, most often first "
+        "link 1, link_1 (150 times).",
         "link_3 Link 3 bounds δ3.",
         "d = 10 0002000821189",
         "d = 50control small_step200150302000",
     ):
         assert part in found, f"{part!r} should be in {found}"
     assert "--share: 75.0%" in page
+
+
+def test_chains_tell_controls_that_break_them_one_by_one_and_the_others_together():
+    told = chain()
+    broken, kept = told["cells"][1], {**told["cells"][0], "first": [0, 0, 3], "holds": 196}
+    broken = {**broken, "first": [200, 0, 0]}
+    points = [{**broken, "controls": [f"broken_{k}"]} for k in range(6)]
+    points += [{**kept, "controls": [f"kept_{k}"]} for k in range(2)]
+    seen = measures.chain({"chains": [{**told, "cells": points}]}, told["theorem"])["seen"]
+    assert seen.count("a link fails in 200 of 200 trials, always first link 1, link_1.") == 4
+    assert "At the point of control broken_3 a link" in seen
+    assert "At the points of 2 more controls a link fails in 400 of 400 trials" in seen
+    assert "At the points of the other controls a link fails in 6 of 400 trials" in seen
 
 
 @pytest.mark.parametrize(
