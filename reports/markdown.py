@@ -34,6 +34,7 @@ def markdown(report: Part) -> str:
         "### Measured" if report["measures"] else "",
         "Reported, not judged." if report["measures"] else "",
         _measures(report["measures"]),
+        *_chains(report["chains"]),
         *_assumed(report, claims),
         *_counterexamples(report),
         "### Again",
@@ -108,6 +109,28 @@ def _measures(measures: Sequence[Part]) -> str:
         what = f"{code(measure['full_id'])}<br>{text(measure['statement'])} {mark(measure)}"
         rows.append((what, str(len(measure["cells"])), text(told)))
     return _rows(("measure", "points", "found"), rows)
+
+
+def _chains(chains: Sequence[Part]) -> Iterable[str]:
+    """Yield, for each chain, in how many trials each link of the proof is the first to break."""
+    for chain in chains:
+        own = [cell for cell in chain["cells"] if not cell["controls"]]
+        places = [own, [cell for cell in chain["cells"] if cell["controls"]]]
+        rows = [
+            _summed(
+                f"{code(link['id'])}<br>{text(link['statement'])}",
+                [[cell["first"][number] for cell in cells] for cells in places],
+            )
+            for number, link in enumerate(chain["links"])
+        ]
+        for name, key in (("undecided", "undecided"), ("none: all hold", "holds")):
+            rows.append(_summed(name, [[cell[key] for cell in cells] for cells in places]))
+        yield f"### What breaks first in the proof of {code(chain['theorem'])}"
+        yield _rows(("link", "at the theorem's points", "at the controls' points"), rows)
+
+
+def _summed(name: str, counts: Sequence[Sequence[int]]) -> tuple[str, ...]:
+    return (name, *(str(sum(found)) for found in counts))
 
 
 def _assumed(report: Part, claims: Sequence[Part]) -> Iterable[str]:

@@ -89,6 +89,11 @@ _MEASURED = {
         "quantiles": [{"level": _NUMBER, "value": _MAYBE, "low": _MAYBE, "high": _MAYBE}],
     },
 }
+_CHAIN = {
+    "theorem": str,
+    "links": [{"id": str, "statement": str}],
+    "cells": [{"trials": int, "holds": int, "undecided": int, "first": [int], "controls": [str]}],
+}
 _THEOREM = {
     "id": str,
     "address": str,
@@ -175,9 +180,12 @@ def _wrong(value: Any, expected: Any, where: str) -> str:
 
 def _wrong_measures(report: dict[str, Any]) -> str:
     """Say which entry of what was measured is of another kind; older reports have none."""
-    measures = report.setdefault("measures", [])
-    if wrong := _wrong(measures, [_MEASURE], "measures"):
+    measures, chains = (report.setdefault(name, []) for name in ("measures", "chains"))
+    if wrong := _wrong(measures, [_MEASURE], "measures") or _wrong(chains, [_CHAIN], "chains"):
         return wrong
+    for number, chain in enumerate(chains):
+        if any(len(cell["first"]) != len(chain["links"]) for cell in chain["cells"]):
+            return f"chains[{number}] has cells with another number of links"
     for number, measure in enumerate(measures):
         where = f"measures[{number}]"
         if measure["kind"] not in _MEASURED:

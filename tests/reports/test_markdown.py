@@ -80,6 +80,24 @@ def test_what_was_measured_has_a_table(report: dict[str, Any]) -> None:
     assert "| 1 | none in scope |" in told
 
 
+def test_what_breaks_first_has_a_table(report: dict[str, Any]) -> None:
+    cells = [
+        {"controls": [], "first": [1, 0], "undecided": 2, "holds": 7},
+        {"controls": [], "first": [3, 0], "undecided": 0, "holds": 7},
+        {"controls": ["c"], "first": [0, 5], "undecided": 0, "holds": 5},
+    ]
+    links = [{"id": "one", "statement": "First."}, {"id": "two", "statement": "Second."}]
+    told = markdown({**report, "chains": [{"theorem": "t", "links": links, "cells": cells}]})
+    assert "### What breaks first in the proof of `t`" in told
+    for row in (
+        "| `one`<br>First. | 4 | 0 |",
+        "| `two`<br>Second. | 0 | 5 |",
+        "| undecided | 2 | 0 |",
+        "| none: all hold | 14 | 5 |",
+    ):
+        assert row in told
+
+
 HOSTILE = "a|b `c` *d* _e_ <script> [x](y) ~~z~~ $m$ &amp; \\ \n# h\n| - | ```"
 
 

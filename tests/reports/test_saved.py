@@ -62,6 +62,15 @@ def measure(report: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def chain(report: dict[str, Any]) -> dict[str, Any]:
+    """Put a chain into a report, and return it."""
+    counts = {"trials": 10, "holds": 5, "undecided": 0, "first": [5]}
+    links = [{"id": "one", "statement": "First."}]
+    found = {"theorem": "t", "links": links, "cells": [{**counts, "controls": []}]}
+    report["chains"] = [found]
+    return found
+
+
 CHANGES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda r: r.update(verdicts={}), "verdicts is missing or not a list"),
     (lambda r: r.update(theorems=[3]), "theorems[0] is missing or not an object"),
@@ -83,6 +92,8 @@ CHANGES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda r: measure(r)["cells"][0].pop("low"), "measures[0].cells[0].low is missing"),
     (lambda r: measure(r).update(theorem="another"), "is of no theorem in it"),
     (lambda r: r.update(measures=[measure(r)] * 2), "occurs twice"),
+    (lambda r: r.update(chains=[{}]), "chains[0].theorem is missing"),
+    (lambda r: chain(r)["cells"][0].update(first=[]), "chains[0] has cells with another number"),
     (lambda r: r.update(versions=None), "versions is missing or not an object"),
 ]
 
