@@ -33,6 +33,7 @@ Exit codes
   2 usage or bad input    3 something inconclusive, undecided or vacuous
   4 backend or data not available
   130 interrupted, 143 terminated: the same command goes on where it was
+  report, diff and replay have 0, 1 and 3 mean what their --help says
 """
 
 
@@ -150,7 +151,9 @@ def new(name: str, relu: bool, force: bool) -> int:
     show_default=True,
     help="html writes DIR/report.html, report.json and counterexamples/; the others print.",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Write the report to this file alone.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Write to this file, and nothing else."
+)
 @click.option("--records", is_flag=True, help="As csv, every number of every trial in DIR.")
 @click.option("--run", "number", type=int, help="The run of this number.  [default: the latest]")
 @click.option("--list", "listing", is_flag=True, help="List the runs that DIR remembers.")
