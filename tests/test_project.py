@@ -76,7 +76,7 @@ def code_blocks(page: str) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("page", ["docs/guide.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/guide.md", "docs/verdicts.md", "README.md"])
 def test_the_code_of_a_page_runs(page: str, tmp_path: Path) -> None:
     blocks = code_blocks(page)
     assert blocks
@@ -144,7 +144,7 @@ def test_the_failure_regimes_that_controls_name_are_in_the_theory() -> None:
 def test_every_file_that_the_pages_name_exists() -> None:
     for page in PAGES:
         named = re.findall(
-            r"(?:examples|docs|benchmarks|verify|properties)/[\w./]+\.\w+", page.read_text()
+            r"\b(?:examples|docs|benchmarks|verify|properties)/[\w./]+\.\w+", page.read_text()
         )
         missing = [name for name in named if not (ROOT / name).exists()]
         assert not missing, f"{page.name} names {missing}"
