@@ -32,6 +32,7 @@ def compare(before: Part, after: Part) -> dict[str, Any]:
     """
     old, new = _by_claim(before), _by_claim(after)
     both = [(_name(key), old[key], new[key]) for key in old if key in new]
+    same = [entry for entry in both if _says_the_same(*entry[1:])]
     changed: dict[str, list[dict[str, Any]]] = {"worse": [], "better": [], "other": []}
     for name, one, other in both:
         if one["verdict"] != other["verdict"] or one["as_expected"] != other["as_expected"]:
@@ -49,8 +50,8 @@ def compare(before: Part, after: Part) -> dict[str, Any]:
         "theorems": list(_theorems(before, after)),
         "claims": claims,
         "verdicts": changed,
-        "frequencies": _frequencies([*_of_claims(both), *_of_measures(before, after)]),
-        "slopes": list(_slopes(both)),
+        "frequencies": _frequencies([*_of_claims(same), *_of_measures(before, after)]),
+        "slopes": list(_slopes(same)),
         "counterexamples": list(_counterexamples(both)),
         "time": _time(before, after),
     }
@@ -120,6 +121,11 @@ def _restated(name: str, one: Part, other: Part) -> dict[str, Any]:
     if left or come:
         changes.append({"name": "points", "before": left, "after": come})
     return {"claim": name, "changes": changes}
+
+
+def _says_the_same(one: Part, other: Part) -> bool:
+    """Whether the numbers of two verdicts are about one statement."""
+    return all(one[name] == other[name] for name in ("statement", "kind", "given"))
 
 
 def _stated(verdict: Part) -> dict[str, Any]:

@@ -42,7 +42,8 @@ def _summary(found: Part) -> str:
         if entries
     ]
     moved = len(found["frequencies"]["moved"]) + len(found["slopes"])
-    parts += [f"{moved} of the numbers moved by more than chance."] if moved else []
+    noun = "number" if moved == 1 else "numbers"
+    parts += [f"{moved} {noun} moved by more than chance."] if moved else []
     return " ".join(parts)
 
 
@@ -64,7 +65,7 @@ def _sections(found: Part) -> Iterator[tuple[str, list[str]]]:
     yield "Claims that say something else", _named(claims["restated"], "claim")
     yield (
         "Frequencies of holding in scope that moved by more than chance (Fisher's exact test, "
-        f"two-sided, {percent(moved['error'])} over {moved['compared']} comparisons together)",
+        f"two-sided, {percent(moved['error'])} over all comparisons together: {moved['compared']})",
         [_moved(entry) for entry in moved["moved"]],
     )
     yield "Slopes whose intervals do not overlap", [_slope(entry) for entry in found["slopes"]]

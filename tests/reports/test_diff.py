@@ -175,7 +175,7 @@ def test_a_frequency_has_moved_where_chance_does_not_explain_it(
         assert found["exit_code"] == 0, "the verdict is the same"
     text = lines(compare(one, other))
     assert ("filed.below_nine_tenths at n = 1" in text) == moved
-    assert ("1 of the numbers moved by more than chance" in text) == moved
+    assert ("1 number moved by more than chance" in text) == moved
 
 
 def test_the_test_of_frequencies_alarms_as_rarely_as_it_says() -> None:
@@ -218,6 +218,18 @@ def test_measured_frequencies_are_compared_where_both_runs_have_them(report: Rep
     assert found["compared"] == 7
     (moved,) = found["moved"]
     assert (moved["claim"], moved["point"]) == ("filed.often", {"n": 2})
+
+
+@pytest.mark.parametrize("change", [{"statement": "another"}, {"given": ["another"]}])
+def test_numbers_of_different_statements_are_not_compared(report: Report, change: Any) -> None:
+    one = changed(report, lambda r: claim(r, "at_least_zero").update(slopes=[slope(0.9, 1.0)]))
+
+    def restate(other: Report) -> None:
+        claim(other, "at_least_zero").update(slopes=[slope(2.0, 3.0)], holds=0, **change)
+
+    found = compare(one, changed(one, restate))
+    assert found["frequencies"]["compared"] == 4
+    assert found["slopes"] == []
 
 
 def slope(low: float | None, high: float | None) -> dict[str, Any]:
