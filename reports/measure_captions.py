@@ -83,17 +83,18 @@ def margins(claims: Sequence[Part]) -> list[str]:
             f"closest, at {number(least[tightest], 3)}."
         )
     values = [value for _, rows in shown for _, row in rows for value in row]
-    left_out = sum(
-        sum(bool(cell.get("margins")) for cell in claim["cells"]) - len(rows)
+    left_out = any(
+        len(rows) == MOST_ROWS < sum(bool(cell.get("margins")) for cell in claim["cells"])
         for claim, rows in shown
     )
     drawn = (
-        "A row for each cell, in the order of the claim’s own table. Tick in the middle: median; "
+        "A row for each cell, in the order of the claim’s own table; a single one where the "
+        "margins of a claim are all but equal. Tick in the middle: median; "
         "thick bar: from 25 to 75 % of the trials in scope; line: from 5 to 95 %; dots: from the "
         "least to the greatest. Scales are each claim’s own, so compare a margin with zero, not "
         "with another claim’s."
         + " The axis is logarithmic away from zero." * (max(map(abs, values)) > LINEAR_UP_TO)
-        + f" Of each claim the {MOST_ROWS} cells with the least margins are drawn." * (left_out > 0)
+        + f" Of each claim the {MOST_ROWS} cells with the least margins are drawn." * left_out
     )
     return [seen, drawn]
 

@@ -58,7 +58,6 @@ def measures(report: Part, theorem: str, assumptions: Mapping[str, Part]) -> lis
                 **measure,
                 "shared_point": point_text(shared),
                 "table": _table(measure, tuple(shared)),
-                "passes": [_passes(measure, entry) for entry in measure["thresholds"]],
             }
         )
     return found
@@ -72,12 +71,26 @@ def constants(measures: Sequence[Part]) -> list[dict[str, Any]]:
         known = [ends_and_middle(cell) for cell in measure["cells"]]
         ends = [entry for entry in known if entry is not None]
         if ends:
-            told = [
-                (quantile_name(entry[0]["level"]), _pooled(entry))
-                for entry in zip(*ends, strict=True)
-            ]
+            told = [_pooled(entries) for entries in zip(*ends, strict=True)]
             rows.append({"measure": measure, "cells": len(ends), "quantiles": told})
     return rows
+
+
+def thresholds(measures: Sequence[Part]) -> dict[str, Any]:
+    """Return the thresholds of a theorem: the levels, and for each measure and line where every
+    level is passed ("—" where it was not asked)."""
+    levels = sorted({t["level"] for measure in measures for t in measure["thresholds"]})
+    rows = []
+    for measure in measures:
+        lines: dict[str, dict[float, str]] = {}
+        for threshold in measure["thresholds"]:
+            line = threshold.get("line")
+            called = "all cells" if line is None else line_name(measure["by"], line)
+            lines.setdefault(called, {})[threshold["level"]] = _passed(threshold)
+        for called, passed in lines.items():
+            where = [passed.get(level, "—") for level in levels]
+            rows.append({"measure": measure, "line": called, "passed": where})
+    return {"levels": [number(level) for level in levels], "rows": rows}
 
 
 def chain(report: Part, theorem: str) -> dict[str, Any] | None:
@@ -173,33 +186,32 @@ def _quantiles(cell: Part, levels: Sequence[float]) -> list[str]:
     ]
 
 
-def _pooled(entries: Sequence[Part]) -> str:
+def _pooled(entries: Sequence[Part]) -> dict[str, str]:
     """Return one quantile in all cells: least to greatest, with the outer ends of the intervals."""
     ends = {key: [e[key] for e in entries if e.get(key) is not None] for key in ("low", "high")}
     values = [entry["value"] for entry in entries]
     low = min(ends["low"]) if len(ends["low"]) == len(entries) else None
     high = max(ends["high"]) if len(ends["high"]) == len(entries) else None
     least, most = number(min(values)), number(max(values))
-    told = least if least == most else f"{least} to {most}"
-    return f"{told} [{number(low)}, {number(high)}]"
+    return {
+        "name": quantile_name(entries[0]["level"]),
+        "value": least if least == most else f"{least} to {most}",
+        "interval": f"[{number(low)}, {number(high)}]",
+    }
 
 
-def _passes(measure: Part, threshold: Part) -> dict[str, str]:
+def _passed(threshold: Part) -> str:
     """Say where a frequency passes a level, assuming that it does not fall along the abscissa."""
     low, high = threshold.get("low"), threshold.get("high")
     if not threshold.get("monotone", True):
-        where = "nowhere: the bounds contradict a frequency that never falls"
-    elif low is None and high is None:
-        where = "not bracketed by the cells sampled"
-    elif low is None:
-        where = f"at or below {number(high)}"
-    elif high is None:
-        where = f"above {number(low)}"
-    else:
-        where = f"between {number(low)} and {number(high)}"
-    by = measure["by"]
-    line = line_name(by, threshold["line"]) if threshold.get("line") is not None else "all cells"
-    return {"line": line, "level": number(threshold["level"]), "where": where}
+        return "nowhere: the bounds say that it falls"
+    if low is None and high is None:
+        return "not bracketed by the cells sampled"
+    if low is None:
+        return f"at or below {number(high)}"
+    if high is None:
+        return f"above {number(low)}"
+    return f"between {number(low)} and {number(high)}"
 
 
 # The chain.

@@ -120,7 +120,7 @@ def _theorem(
         "controls": controls,
         "measures": measures,
         "constants": of_measures.constants(measures),
-        "thresholds": [measure for measure in measures if measure["passes"]],
+        "thresholds": of_measures.thresholds(measures),
         "chain": chain,
         "state": _state(claims, controls),
         "good": all(claim["as_expected"] for claim in judged),

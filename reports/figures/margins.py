@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 MOST_ROWS = 8
 """Cells drawn of one claim at most: those with the least margins."""
 
+ALIKE = 0.01
+"""Relative spread of all margins of a claim below which one row tells them all: an identity."""
+
 LINEAR_UP_TO = 3.0
 """Margins beyond this, on either side, are drawn on an axis that is logarithmic far from zero."""
 
@@ -27,14 +30,19 @@ _PITCH, _HEAD, _LEFT, _WIDE = 10, 21, 12, 376
 
 
 def margins_shown(claim: Mapping[str, Any]) -> list[tuple[int, list[float]]]:
-    """Return (number of the cell, [min, 5%, 25%, 50%, 75%, 95%, max]) of the cells drawn."""
+    """Return (number of the cell, [min, 5%, 25%, 50%, 75%, 95%, max]) of the cells drawn: those
+    with the least margins; one where all margins are alike."""
     found = [
         (rank, [float(value) for value in cell["margins"]])
         for rank, cell in enumerate(claim["cells"], start=1)
         if cell.get("margins") and all(value is not None for value in cell["margins"])
     ]
-    least = sorted(found, key=lambda entry: (entry[1][0], entry[0]))[:MOST_ROWS]
-    return sorted(least)
+    if not found:
+        return []
+    least = sorted(found, key=lambda entry: (entry[1][0], entry[0]))
+    spread = max(row[-1] for _, row in found) - least[0][1][0]
+    alike = spread < ALIKE * max(abs(least[0][1][0]), 1e-300)
+    return least[:1] if alike else sorted(least[:MOST_ROWS])
 
 
 def margins(claims: Sequence[Mapping[str, Any]], *, name: str, label: str) -> str:

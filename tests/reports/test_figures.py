@@ -338,6 +338,11 @@ def test_margins_leave_the_cells_closest_to_violation():
     assert figures.margins_shown({"cells": gaps}) == []
 
 
+def test_margins_that_are_all_but_equal_are_told_in_one_row():
+    identity = [{**CELLS[0], "margins": [0.9991 + k / 1e4, *[1.0] * 6]} for k in (1, 0, 2)]
+    assert [rank for rank, _ in figures.margins_shown({"cells": identity})] == [2]
+
+
 def test_labels_end_in_a_unit():
     assert with_unit("long " * 40, 40).endswith("… (dimensionless)")
     assert len(with_unit("long " * 40, 40)) == 40

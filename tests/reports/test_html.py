@@ -160,6 +160,9 @@ def test_pages_say_when_nobody_has_read_the_paper(where):
         "ours even in a claim marked A: probabilities, tolerances, the regime index H and its",
         "the error is split over every bound that is printed: every instanceone lower and one",
         "its cells show counts only",
+        "never falls along the abscissa, which is assumed",
+        "where it liesboth ends of the interval of each quantile in each cell",
+        "These counts carry no bounds.",
         "one-sided binomial (Clopper–Pearson) bounds from independent, seeded trials, at a sample "
         "size fixed beforehand",
         "approximate: Student’s t, with the degrees of freedom of Welch and Satterthwaite",

@@ -86,10 +86,10 @@ def test_empirical_constants_span_the_cells():
     two = told("ratio", "quantiles", [spread(10.0, 1.0), spread(100.0, 2.0)])
     (row,) = measures.constants([two])
     assert row["cells"] == 2
-    assert row["quantiles"] == [
-        ("5\N{NARROW NO-BREAK SPACE}% quantile", "0.8 to 1.6 [0.75, 1.7]"),
-        ("median", "1 to 2 [0.98, 2.06]"),
-        ("95\N{NARROW NO-BREAK SPACE}% quantile", "1.2 to 2.4 [1.15, —]"),
+    assert [tuple(quantile.values()) for quantile in row["quantiles"]] == [
+        ("5\N{NARROW NO-BREAK SPACE}% quantile", "0.8 to 1.6", "[0.75, 1.7]"),
+        ("median", "1 to 2", "[0.98, 2.06]"),
+        ("95\N{NARROW NO-BREAK SPACE}% quantile", "1.2 to 2.4", "[1.15, —]"),
     ]
     nothing = {**spread(10.0, 1.0), "quantiles": []}
     assert measures.constants([told("ratio", "quantiles", [nothing])]) == []
@@ -102,27 +102,39 @@ def test_empirical_constants_span_the_cells():
         (None, 8, True, "at or below 8"),
         (2, None, True, "above 2"),
         (None, None, True, "not bracketed by the cells sampled"),
-        (None, None, False, "nowhere: the bounds contradict a frequency that never falls"),
+        (None, None, False, "nowhere: the bounds say that it falls"),
     ],
 )
 def test_thresholds_say_between_what_they_lie(low, high, monotone, where):
     threshold = {"line": 20, "level": 0.95, "low": low, "high": high, "monotone": monotone}
     found = told("success", "frequency", [shares(8, 0.5, line=20)], by="n", thresholds=[threshold])
-    assert found["passes"] == [{"line": "n = 20", "level": "0.95", "where": where}]
-    alone = {**threshold, "line": None}
-    found = told("success", "frequency", [shares(8, 0.5)], thresholds=[alone])
-    assert found["passes"][0]["line"] == "all cells"
+    assert measures.thresholds([found]) == {
+        "levels": ["0.95"],
+        "rows": [{"measure": found, "line": "n = 20", "passed": [where]}],
+    }
+
+
+def test_thresholds_stand_line_by_line_with_a_column_for_each_level():
+    whole = {"line": 20, "level": 0.5, "low": 2, "high": 8, "monotone": True}
+    lines = told("a", "frequency", [], by="n", thresholds=[{**whole, "line": n} for n in (20, 50)])
+    alone = told("b", "frequency", [], thresholds=[{**whole, "line": None, "level": 0.9}])
+    found = measures.thresholds([lines, alone])
+    assert found["levels"] == ["0.5", "0.9"]
+    assert [(row["line"], row["passed"]) for row in found["rows"]] == [
+        ("n = 20", ["between 2 and 8", "—"]),
+        ("n = 50", ["between 2 and 8", "—"]),
+        ("all cells", ["—", "between 2 and 8"]),
+    ]
 
 
 def test_pages_gather_the_empirical_constants_of_a_theorem(page):
     found = Reader(page.split("Empirical constants</h4>")[1].split("<article")[0]).words
     for part in (
         "Do not take them for the paper’s.",
-        "ratioaxis of ratio (dimensionless) 0.816 to 0.84 [0.765, 0.8925]5 % quantile",
-        "constantaxis of constant (dimensionless) 1.6 [1.5, 1.7]5 % quantile",
+        "ratioaxis of ratio (dimensionless) 0.816 to 0.84[0.765, 0.8925]",
+        "constantaxis of constant (dimensionless) 1.6[1.5, 1.7]",
         "assuming that the frequency never falls along the abscissa",
-        "successnumber m of neuronsn = 200.5between 2 and 8",
-        "nowhere: the bounds contradict",
+        "successnumber m of neuronsn = 20between 2 and 8at or below 64nowhere: the bounds say",
     ):
         assert part in found, f"{part!r} should be in {found}"
 
