@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from reports.cli import main
@@ -109,6 +110,16 @@ def test_the_tutorial_holds_for_whoever_follows_it(reader: Any) -> None:
         [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_counterexample_that_the_prose_explains_is_one() -> None:
+    X, y, penalty = np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([0.0, 1.0]), 1.0
+    text = PAGE.read_text(encoding="utf-8").replace("\n", " ")
+    assert "X = [[0, 1], [1, 1]], y = (0, 1) and penalty 1." in text
+    assert "with w = (1, 0)." in text
+    np.testing.assert_allclose(np.linalg.lstsq(X, y)[0], [1, 0], atol=1e-12)
+    assert "work out between them: w = (0.4, 0.2)." in text
+    np.testing.assert_allclose(np.linalg.solve(X.T @ X + penalty * np.eye(2), X.T @ y), [0.4, 0.2])
 
 
 def test_what_is_shown_and_not_printed_is_noticed() -> None:

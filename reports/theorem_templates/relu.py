@@ -34,7 +34,7 @@ def some_label_is_positive(trial):
 
 def active_examples_are_fitted(trial):
     """In the limit, the neuron fits every example on which it is active."""
-    error = misfit(trial, trial.run.final_pattern[:, 0, :])
+    error = misfit(trial, trial.run.final_pattern[:, 0, :])  # up to rounding: within 1e-8
     return Margin(error, 1e-8, scale=1e-8).undecided_where(~trial.run.certified)
 
 
@@ -48,8 +48,7 @@ def active_examples_are_the_positives(trial):
 def all_examples_are_fitted(trial):
     """In the limit, the neuron fits every example."""
     everything = np.ones_like(trial.problem.positives)
-    error = misfit(trial, everything)
-    return Margin(error, 1e-8, scale=1e-8).undecided_where(~trial.run.certified)
+    return Margin(misfit(trial, everything), 1e-8).undecided_where(~trial.run.certified)
 
 
 # 4. The theorem. A Universal claim holds always; a Probable one with a probability, in every cell.
