@@ -25,8 +25,8 @@ Host = np.ndarray[Any, Any]
 
 SMALL = {"start_low": 1e-4, "start_high": 1e-3}
 
-LEVELS = (0.5, 0.95)
-"""Frequencies whose thresholds are reported: failure probabilities δ of ½ and .05."""
+LEVELS = (0.5, 0.9)
+"""Frequencies whose thresholds are reported: failure probabilities δ of ½ and .1."""
 
 AXIS = "frequency of freezing at the label classes after step one"
 

@@ -25,7 +25,7 @@ from verify.arrays import to_numpy
 from verify.claims import Assumption, Control, Probable, Rate, Status, Universal
 from verify.margin import Margin
 from verify.relu.descent import descend
-from verify.relu.minimum_norm import MinimumNorm, pair_agreement
+from verify.relu.minimum_norm import MinimumNorm
 from verify.space import Point
 from verify.theorem import Theorem, Trial
 from verify.tolerances import IDENTITY
@@ -57,7 +57,7 @@ TIGHT = (
 def comparator_duals_agree(trial: Trial) -> Margin:
     """The comparator decouples: α⊕⋆ + α⊖⋆ ≥ 0 in every component, relative to max|α⋆|."""
     best: MinimumNorm = trial.reference("minimum_norm")
-    return Margin(0.0, to_numpy(pair_agreement(best)), rounding=_ROUNDING)
+    return Margin(0.0, to_numpy(best.agreement), rounding=_ROUNDING)
 
 
 _ROUNDING = 1e-13
@@ -72,9 +72,8 @@ def comparator_bracket_is_tight(trial: Trial) -> Margin:
     """The decoupled comparator is the global minimum of least norm: the convex relaxation, a lower
     bound, reaches it (the probability .95 and the cells are ours)."""
     best: MinimumNorm = trial.reference("minimum_norm")
-    low, high = to_numpy(best.bracket).T
-    worst = np.where(best.decoupled, (high - low) / high, np.inf)
-    return Margin(worst, IDENTITY, IDENTITY)
+    low, alone = to_numpy(best.bracket)[:, 0], to_numpy(best.decoupled_norm)
+    return Margin(alone - low, IDENTITY * alone, alone)
 
 
 def gap_upper_band(trial: Trial) -> Margin:

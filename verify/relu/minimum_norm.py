@@ -36,8 +36,10 @@ class MinimumNorm:
     kkt: (B, 4), relative residuals of the optimality conditions, recomputed from the duals:
         primal equality and inequality, dual sign, complementarity; see `LeastNorm.residuals`.
     bracket: (B, 2), a lower and an upper bound on the least norm of a global minimum.
-    decoupled: (B,), whether every neuron was solved alone; False where trying all choices of
-        active neurons found a smaller norm.
+    decoupled_norm: (B,), the norm of the neurons solved alone: larger than `norm` where trying
+        all choices of active neurons found less.
+    agreement: (B,), min_i (α⊕⋆ + α⊖⋆)_i over max|α⋆| of two neurons solved alone: they are the
+        optimum exactly where it is ≥ 0 [D]; ∞ for one neuron.
     """
 
     problem: Problem
@@ -45,11 +47,18 @@ class MinimumNorm:
     norm: Array
     kkt: Array
     bracket: Array
-    decoupled: np.ndarray[Any, Any]
+    decoupled_norm: Array
+    agreement: Array
 
     def __repr__(self) -> str:
         certified = self.certified
         return f"MinimumNorm({certified.sum()} of {certified.size} certified)"
+
+    @property
+    def decoupled(self) -> np.ndarray[Any, Any]:
+        """Mask of the problems where no global minimum has less norm than the neurons solved alone,
+        as far as is known, (B,)."""
+        return np.asarray(to_numpy(self.norm) >= (1 - IDENTITY) * to_numpy(self.decoupled_norm))
 
     @property
     def certified(self) -> np.ndarray[Any, Any]:
@@ -74,7 +83,8 @@ def minimum_norm(problem: Problem) -> MinimumNorm:
     best = _solved_alone(problem)
     if problem.neurons == 1:
         return best
-    coupled = np.flatnonzero(~_decouples(best))
+    rounding = 16 * problem.examples * np.finfo(float).eps
+    coupled = np.flatnonzero(to_numpy(best.agreement) < -rounding)
     return best if not coupled.size else _bracketed(best, coupled)
 
 
@@ -89,14 +99,6 @@ def optimality_residuals(problem: Problem, duals: Array) -> Array:
         for k in range(problem.neurons)
     ]
     return xp.max(xp.stack(worst, axis=0), axis=0)
-
-
-def pair_agreement(best: MinimumNorm) -> Array:
-    """Return min_i (α⊕⋆ + α⊖⋆)_i over max|α⋆|, (B,): negative where two neurons that were
-    solved alone are not the global minimum of least norm (theory §5) [D]."""
-    xp = array_namespace(best.duals)
-    size = xp.max(xp.abs(best.duals), axis=(1, 2))
-    return xp.min(xp.sum(best.duals, axis=1), axis=-1) / xp.where(size > 0, size, 0 * size + 1)
 
 
 def _check(problem: Problem) -> None:
@@ -144,7 +146,8 @@ def _solved_alone(problem: Problem) -> MinimumNorm:
         norm=norm,
         kkt=optimality_residuals(problem, stacked),
         bracket=xp.stack([norm, norm], axis=-1),
-        decoupled=np.ones(problem.batch, dtype=bool),
+        decoupled_norm=norm,
+        agreement=_agreement(stacked),
     )
 
 
@@ -155,10 +158,13 @@ def _norm(problem: Problem, duals: Array) -> Array:
     return xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))
 
 
-def _decouples(best: MinimumNorm) -> np.ndarray[Any, Any]:
-    """Return where α⊕⋆ + α⊖⋆ ≥ 0 up to rounding, (B,)."""
-    rounding = 16 * best.problem.examples * np.finfo(float).eps
-    return np.asarray(to_numpy(pair_agreement(best)) >= -rounding)
+def _agreement(duals: Array) -> Array:
+    """Return min_i (α⊕⋆ + α⊖⋆)_i over max|α⋆|, (B,); ∞ for one neuron."""
+    xp = array_namespace(duals)
+    size = xp.max(xp.abs(duals), axis=(1, 2))
+    if duals.shape[1] == 1:
+        return xp.full_like(size, xp.inf)
+    return xp.min(xp.sum(duals, axis=1), axis=-1) / xp.where(size > 0, size, 0 * size + 1)
 
 
 def _bracketed(best: MinimumNorm, coupled: np.ndarray[Any, Any]) -> MinimumNorm:
@@ -179,8 +185,6 @@ def _bracketed(best: MinimumNorm, coupled: np.ndarray[Any, Any]) -> MinimumNorm:
     norm = _norm(problem, duals)
     low = xp.sqrt(xp.where(square > 0, square, 0 * square))
     bracket = xp.stack([xp.where(low < norm, low, norm), norm], axis=-1)
-    decoupled = best.decoupled.copy()
-    decoupled[coupled] = ~to_numpy(smaller)
 
     def placed(everywhere: Array, there: Array) -> Array:
         host = to_numpy(everywhere).copy()
@@ -193,5 +197,4 @@ def _bracketed(best: MinimumNorm, coupled: np.ndarray[Any, Any]) -> MinimumNorm:
         norm=placed(best.norm, norm),
         kkt=placed(best.kkt, kkt),
         bracket=placed(best.bracket, bracket),
-        decoupled=decoupled,
     )

@@ -137,6 +137,7 @@ def test_minimum_norm_and_gaps_are_the_same_on_every_backend(make, other):
         assert_on(getattr(found, name), moved, name)
         assert_same(getattr(found, name), getattr(expected, name), name)
     np.testing.assert_array_equal(found.decoupled, expected.decoupled)
+    assert (to_numpy(found.agreement) >= 0).all() == (make is not coupled_pair)
     assert found.certified.all()
     assert to_numpy(found.kkt).max() <= 1e-12
 

@@ -15,7 +15,7 @@ from verify.relu.gap import (
     nearest_interpolant,
     schur_gap,
 )
-from verify.relu.minimum_norm import minimum_norm, pair_agreement
+from verify.relu.minimum_norm import minimum_norm
 from verify.relu.pair import relaxation
 from verify.relu.problem import Problem
 
@@ -120,7 +120,7 @@ def test_the_agreement_of_the_duals_says_whether_the_relaxation_is_tight(n, d, d
         lower = relaxed(features, labels)
         assert lower <= apart * (1 + 1e-9)
         assert float(relaxation(problem)[0]) == pytest.approx(lower, rel=1e-8)
-        agrees = float(agreement_alone(problem)) >= -1e-12
+        agrees = float(minimum_norm(problem).agreement[0]) >= -1e-12
         assert agrees == (lower >= apart * (1 - 1e-12)), (agrees, lower / apart - 1)
         tight += agrees
     print(f"tight in {tight} of {draws}")
@@ -137,12 +137,6 @@ def alone(problem, sign):
         step_size=1.0,
         signs=(sign,),
     )
-
-
-def agreement_alone(problem):
-    """Return min(α⊕⋆ + α⊖⋆)/max|α⋆| of the neurons solved alone."""
-    duals = [minimum_norm(alone(problem, sign)).duals[0, 0] for sign in (1, -1)]
-    return np.min(duals[0] + duals[1]) / np.abs(duals).max()
 
 
 @pytest.mark.parametrize(
@@ -183,7 +177,7 @@ def test_where_it_is_not_settled_the_bracket_is_open_and_says_so():
     problem = draw(np.random.default_rng(SEED), 60, 20, 60)
     best = minimum_norm(problem)
     low, high = best.bracket.T
-    apart = pair_agreement(best) < -1e-12
+    apart = best.agreement < -1e-12
     assert 5 <= apart.sum() < 60
     assert (low < high)[apart].all()
     assert (best.certified == ~apart).all()
