@@ -39,7 +39,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     names = config.getoption("--theorem")
     if names:
-        config.pluginmanager.register(_Theorems(config, dict(map(_found, names))))
+        found = dict(_found(name, config.rootpath) for name in names)
+        config.pluginmanager.register(_Theorems(config, found))
 
 
 class _Theorems:
@@ -50,7 +51,7 @@ class _Theorems:
         self.profile: str = config.getoption("--theorem-profile")
         self.seed: int = config.getoption("--theorem-seed")
         on_the_command_line = any(
-            argument.startswith("--theorem") for argument in config.invocation_params.args
+            argument.partition("=")[0] == "--theorem" for argument in config.invocation_params.args
         )
         source = pytest.Config.ArgsSource
         if on_the_command_line and config.args_source in (source.INVOCATION_DIR, source.TESTPATHS):
@@ -142,10 +143,14 @@ class ClaimItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
 
-def _found(name: str) -> tuple[Path, str]:
-    """Return a theorem's file, and its path as given or its full id. Raises UsageError."""
-    if os.path.isfile(name) and name.endswith(".py"):
-        return Path(name).resolve(), name
+def _found(name: str, root: Path) -> tuple[Path, str]:
+    """Return a theorem's file, and its path or its full id. Raises UsageError.
+
+    A path is relative to the working folder or, as in pytest's settings file, to `root`.
+    """
+    for path in (name, os.path.relpath(root / name)):
+        if path.endswith(".py") and os.path.isfile(path):
+            return Path(path).resolve(), path
     from properties.catalogue import find_theorem
     from verify.errors import ReluVerifyError
 

@@ -170,12 +170,25 @@ def test_what_is_collected_beside_the_users_own_tests(
     theorems(small(), *arguments).assert_outcomes(passed=passed)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "folder", "passed"),
+    [
+        ([], ".", 4),
+        (["--theorem-profile=quick"], ".", 4),
+        ([], "tests", 4),
+        (["-k", "one"], ".", 1),
+    ],
+)
 def test_a_theorem_named_in_the_settings_runs_beside_the_users_own_tests(
-    theorems: Any, pytester: pytest.Pytester
+    pytester: pytest.Pytester, monkeypatch: Any, arguments: Any, folder: str, passed: int
 ) -> None:
     pytester.makeini("[pytest]\naddopts = --theorem sums.py\n")
-    pytester.path.joinpath("test_own.py").write_text("def test_one():\n    pass\n")
-    theorems(small()).assert_outcomes(passed=4)
+    (pytester.path / "sums.py").write_text(small())
+    (pytester.path / "tests").mkdir()
+    (pytester.path / "tests" / "test_own.py").write_text("def test_one():\n    pass\n")
+    monkeypatch.chdir(pytester.path / folder)
+    done = pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments)
+    assert done.parseoutcomes()["passed"] == passed
 
 
 def test_a_built_in_theorem_goes_by_its_id_in_any_folder(theorems: Any) -> None:

@@ -6,6 +6,7 @@ import json
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -126,5 +127,9 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         write_new(str(tmp_path / "file" / "mine"))
 
 
-def test_the_templates_are_packaged() -> None:
+def test_the_templates_lie_in_a_package_that_is_shipped_whole() -> None:
     assert sorted(file.name for file in TEMPLATES.glob("*.py")) == ["deviations.py", "relu.py"]
+    project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))
+    shipped = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert shipped == {"packages": ["verify", "properties", "reports"]}, "nothing is excluded"
+    assert TEMPLATES.parent == PYPROJECT.parent / "reports"
