@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from reports.html import SCHEMA_VERSION
 from reports.saved import read
 from tests.reports.conftest import Call
 from verify.errors import InputError
@@ -31,9 +32,9 @@ def test_a_report_is_read_from_a_folder_or_a_file(finished: Path) -> None:
         (b"3", "it has no schema_version"),
         (b"[]", "it has no schema_version"),
         (b'{"format": "relu-verify counterexample"}', "it has no schema_version"),
-        (b'{"schema_version": 3}', "schema_version=3, expected 2"),
-        (b'{"schema_version": "1"}', "schema_version='1', expected 2"),
-        (b'{"schema_version": 2}', "out is missing or not a text"),
+        (b'{"schema_version": 999}', f"schema_version=999, expected {SCHEMA_VERSION}"),
+        (b'{"schema_version": "1"}', f"schema_version='1', expected {SCHEMA_VERSION}"),
+        (b'{"schema_version": %d}' % SCHEMA_VERSION, "out is missing or not a text"),
     ],
     ids=lambda value: str(value)[:30],
 )
