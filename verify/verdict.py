@@ -296,6 +296,9 @@ class Verdict:
         """Return the verdict as JSON-able values (NaN and infinities as null)."""
         return json_values(self)
 
+    def __repr__(self) -> str:
+        return f"Verdict({self.verdict}: {self.full_id}  {self.detail})"
+
     def _repr_html_(self) -> str:
         from verify.notebook import verdict_html
 
@@ -340,6 +343,9 @@ class Verdicts(Sequence[Verdict]):
 
     def __str__(self) -> str:
         return "\n".join(f"{v.verdict:<13}{v.full_id}  {v.detail}" for v in self.items)
+
+    def __repr__(self) -> str:
+        return f"Verdicts at confidence {1 - self.error:g}\n{self}"
 
     def _repr_html_(self) -> str:
         from verify.notebook import verdicts_html

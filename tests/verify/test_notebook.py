@@ -74,6 +74,12 @@ def test_a_card_tells_the_statement_and_the_numbers(found: Verdicts) -> None:
     assert "expected" not in html, "a control that is refuted is as expected"
 
 
+def test_at_a_prompt_verdicts_are_lines_not_every_field(found: Verdicts) -> None:
+    assert repr(found).splitlines() == ["Verdicts at confidence 0.95", *str(found).splitlines()]
+    assert repr(found["again"]).startswith("Verdict(refuted: ")
+    assert repr(found["again"]).endswith("::again  200 of 200 in scope violate it (200 trials))")
+
+
 def hostile(verdict: Verdict) -> Verdict:
     text = '<script>alert("&")</script>'
     names = ("claim", "full_id", "statement", "detail", "because")
