@@ -102,7 +102,7 @@ def pattern_raster(raster: Part) -> list[str]:
     seen = _one_neuron(patterns[0], labels) if len(patterns) == 1 else _neurons(raster)
     which = {
         "typical": "A typical draw",
-        "worst": "The draw that comes closest to a violation",
+        "worst": "The worst draw, of the least margin in the first claim about every instance",
     }.get(raster["kind"], f"The worst draw of {raster['kind']}")
     point = raster.get("point") or {}
     facts = [
@@ -153,8 +153,12 @@ def _neurons(raster: Part) -> str:
         [bool(on) for on in pattern[-1]] == [sign * label > 0 for label in labels]
         for pattern, sign in zip(patterns, signs, strict=True)
     )
-    when = f"last at step {last}" if last > 1 else "no longer after step 1"
+    when = (
+        f"Patterns go on changing, last at step {last}"
+        if last > 1
+        else "No pattern changes after step 1"
+    )
     return (
-        f"The patterns change {when}; at the end {own} of {len(patterns)} neurons shown are "
+        f"{when}; at the end {own} of {len(patterns)} neurons shown are "
         "active on just the examples whose label has the sign of their output."
     )

@@ -128,7 +128,7 @@ def test_only_what_was_read_in_the_paper_is_called_so():
     assert len({whose["V"], whose["A"], whose["D"], whose["F"], whose["X"]}) == 5
     assert whose["D"] == whose["H"] == "ours"
     for letter, words in whose.items():
-        page = html.render(report(verdicts=[verdict("stated", status=letter)]))
+        page = html.render(report(verdicts=[verdict("stated", status=letter)], rasters=[]))
         badge = f"{letter} {words} · every instance"
         assert badge in Reader(page).words
         owner = {"V": "paper", "A": "summary", "D": "ours", "H": "ours"}.get(letter, "none")
@@ -340,7 +340,7 @@ def test_unknown_marks_are_shown_as_unknown(status, meaning):
     assumption = {"id": "labels_are_nonzero", "statement": "No label is zero.", **unknown}
     claims = [{**entry, **unknown} for entry in report()["verdicts"]]
     whole = theorem(assumptions=[assumption], **unknown)
-    reader = Reader(html.render(report(theorems=[whole], verdicts=claims)))
+    reader = Reader(html.render(report(theorems=[whole], verdicts=claims, rasters=[])))
     assert f"{status} unknown ({meaning or 'a mark that this page does not know'})" in reader.words
     assert f"labels_are_nonzero {status} unknown No label" in reader.words
     assert reader.words.count(f"{status} unknown · every instance") == 8
@@ -361,9 +361,9 @@ def test_figures_have_captions_that_say_what_to_see(pages):
         "a tilt is how far the slope is from the claimed exponent, which the tolerance may allow. "
         "The dot farthest from the fitted line is off by 0.02 in natural log (curvature)",
         "Each bound, upper or lower, has confidence 99.904 %.",
-        "The patterns change no longer after step 1; at the end 2 of 2 neurons shown are active on",
-        "comes closest to a violation: n = 4, d = 400. Rows are examples, columns steps; dark is "
-        "active, that is, predicted positive by the neuron. 2 of its 16 neurons are shown.",
+        "No pattern changes after step 1; at the end 2 of 2 neurons shown are active on",
+        "least margin in the first claim about every instance: n = 4, d = 400. Rows are examples, "
+        "columns steps; dark is active, that is, predicted positive by the neuron. 2 of its 16 neurons are shown.",
         "No margin lies left of zero, where a claim would be violated; freezes comes closest",
         "It passes 0.5 between 2 and 8 for n = 20 and between 4 and 16 for n = 50. The prediction "
         "lies within the bounds in 14 of 14 cells.",
@@ -396,6 +396,61 @@ def test_captions_of_slopes_say_where_the_interval_lies(changes, told):
     rate = {"kind": "rate", "cells": [], "slopes": [{**SLOPE, **changes}], "hunted": None}
     page = html.render(report(verdicts=[verdict("scales", **rate)], rasters=[]))
     assert told in Reader(page.split("<figcaption>")[1].split("</figcaption>")[0]).words
+
+
+@pytest.mark.parametrize(
+    ("words", "controls", "state"),
+    [
+        (["supported"] * 3, ["refuted"] * 2, "All 3 claims supported; all 2 controls refuted, as"),
+        (["certified"], ["refuted"], "Its claim is certified; its control refuted, as it must be."),
+        (
+            ["supported", "refuted", "vacuous"],
+            ["refuted", "supported"],
+            "Of 3 claims 1 supported, 1 refuted and 1 vacuous; only 1 of 2 controls refuted.",
+        ),
+        (["supported"] * 2, [], "All 2 claims supported; no controls."),
+        ([], ["refuted"], "No claim checked; its control refuted, as it must be."),
+    ],
+)
+def test_a_line_says_how_a_theorem_stands(words, controls, state):
+    verdicts = [verdict(f"claim_{k}", word) for k, word in enumerate(words)]
+    verdicts += [verdict(f"control_{k}", w, expected="refuted") for k, w in enumerate(controls)]
+    page = html.render(report(verdicts=verdicts, rasters=[]))
+    glance = page.split('<section id="glance">')[1].split("</section>")[0]
+    assert state in Reader(glance).words
+    assert state in Reader(page.split('<section id="theorems">')[1]).words
+    beads = [attrs for tag, attrs in Reader(glance).elements if "bead" in attrs.get("class", "")]
+    links = [attrs for attrs in beads if "href" in attrs]
+    assert [attrs["aria-label"] for attrs in links] == [
+        f"claim_{k}: {word}" for k, word in enumerate(words)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "told"),
+    [
+        ([], ["No claim is supported or certified.", "No claim is refuted.", "There are no contr"]),
+        (
+            [verdict("a"), verdict("b", lower_bound=0.9), verdict("c", lower_bound=None)],
+            ["3 of 3 claims stand: no violation", "weakest, it is P ≥ 0.9000 (b)."],
+        ),
+        ([verdict("only", "refuted")], ["only is refuted; counterexamples stand with it."]),
+        (
+            [verdict(f"v{k}", "vacuous") for k in range(11)],
+            ["want of evidence: v0, v1, v2, v3, v4, v5, v6, v7 and 3 more."],
+        ),
+        (
+            [verdict("x", "refuted", expected="refuted")],
+            ["The same checks refute the one statement that is false on purpose."],
+        ),
+    ],
+    ids=["nothing", "holds", "fails", "open", "control"],
+)
+def test_the_answer_says_what_holds_what_does_not_and_how_sure(verdicts, told):
+    page = html.render(report(verdicts=verdicts, rasters=[]))
+    answer = Reader(page.split('<header id="answer"')[1].split("</header>")[0]).words
+    for part in told:
+        assert part in answer, f"{part!r} should be in {answer}"
 
 
 def test_pages_open_at_theorems_claims_and_measures_by_their_names_too(pages):
