@@ -90,7 +90,7 @@ def test_the_answer_comes_first(pages):
         "Claims Each",
         "Theorem by theorem",
         "Controls: false on purpose",
-        "Figures List of all",
+        "Figures 11 figures, listed",
         "How to read this The six verdicts",
         "Reproducing it",
     )
