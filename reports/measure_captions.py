@@ -164,6 +164,6 @@ def _thresholds(measure: Part) -> str:
     if not measure["thresholds"]:
         return ""
     return (
-        " Level dots: the levels asked about; a bracket at one spans where the frequency passes "
-        "it, assuming that it never falls along the abscissa."
+        " Level dots: the levels asked about; a thick bar by one, between small marks, spans "
+        "where the frequency of that line passes it, assuming that it never falls along the abscissa."
     )

@@ -124,7 +124,7 @@ def _thresholds(axes: Axes, measure: Mapping[str, Any], lines: Sequence[Line], p
         if line is not None:
             ends = [place(threshold["low"]), place(threshold["high"])]
             y = threshold["level"] - 0.022 * (high - low) * line.rank
-            axes.plot(ends, [y, y], color=line.colour, marker="|", ms=7, mew=1.6, lw=2.2)
+            axes.plot(ends, [y, y], lw=2.2, **{**line.marks, "ms": 4.0})
 
 
 def _by_cell(measure: Mapping[str, Any], heading: str, name: str, label: str) -> str:

@@ -368,7 +368,7 @@ def test_figures_have_captions_that_say_what_to_see(pages):
         "No margin lies left of zero, where a claim would be violated; freezes comes closest",
         "It passes 0.5 between 2 and 8 for n = 20 and between 4 and 16 for n = 50. The prediction "
         "lies within the bounds in 14 of 14 cells.",
-        "a bracket at one spans where the frequency passes it, assuming that it never falls",
+        "spans where the frequency of that line passes it, assuming that it never falls",
         "Marks on the diagonal mean that the predicted probability is the measured one: in 5 of 6",
         "It holds in 90 % of the trials in scope. Marks: share of the trials in scope in which it "
         "holds, cell by cell. Bars: exact bounds, each with confidence 99.95 %.",
