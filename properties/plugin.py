@@ -1,6 +1,6 @@
 """pytest --theorem FILE: the property suite of a theorem, as tests, in any folder.
 
-Loaded by every pytest that runs beside this package, so it imports nothing until it is asked for.
+Its options are in `pytest_relu_verify`, which imports this where there is a theorem to test.
 """
 
 from __future__ import annotations
@@ -13,41 +13,19 @@ from typing import Any
 
 import pytest
 
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("theorems", "theorems as tests (relu-verify)")
-    group.addoption(
-        "--theorem",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="Test the theorem in this Python file, or a built-in one by its id: search each "
-        "universal claim, and require the expected verdict on every claim and control. May be "
-        "given several times; without other arguments, nothing else is collected.",
-    )
-    group.addoption(
-        "--theorem-profile",
-        choices=("quick", "full", "nightly"),
-        default="quick",
-        help="How much evidence to gather (default: quick).",
-    )
-    group.addoption(
-        "--theorem-seed", type=int, default=0, metavar="N", help="Root of all randomness."
-    )
+from properties.catalogue import find_theorem
+from properties.search import hunted_claims
+from properties.suite import ClaimFails, require_expected_verdict, require_no_counterexample
+from verify.engine.plan import PROFILES
+from verify.errors import ReluVerifyError
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    names = config.getoption("--theorem")
-    if names:
-        found = dict(_found(name, config.rootpath) for name in names)
-        config.pluginmanager.register(_Theorems(config, found))
-
-
-class _Theorems:
+class Theorems:
     """The theorems that were asked for: their files are collected as theorems, not as modules."""
 
-    def __init__(self, config: pytest.Config, names: dict[Path, str]) -> None:
-        self.names = names
+    def __init__(self, config: pytest.Config) -> None:
+        names = config.getoption("--theorem")
+        self.names = dict(_found(name, config.rootpath) for name in names)
         self.profile: str = config.getoption("--theorem-profile")
         self.seed: int = config.getoption("--theorem-seed")
         on_the_command_line = any(
@@ -57,7 +35,7 @@ class _Theorems:
         if on_the_command_line and config.args_source in (source.INVOCATION_DIR, source.TESTPATHS):
             config.args = []
         given = {Path(argument.partition("::")[0]).resolve() for argument in config.args}
-        config.args += [str(file) for file in names if file not in given]
+        config.args += [str(file) for file in self.names if file not in given]
 
     def pytest_report_header(self) -> str:
         names = ", ".join(self.names.values())
@@ -78,18 +56,12 @@ class _Theorems:
 class TheoremFile(pytest.File):
     """The file of a theorem; its tests are `claim[search]` and `claim[verdict]`."""
 
-    def __init__(self, *, theorem: str, asked: _Theorems, **rest: Any) -> None:
+    def __init__(self, *, theorem: str, asked: Theorems, **rest: Any) -> None:
         super().__init__(**rest)
         self.theorem = theorem
         self.asked = asked
 
     def collect(self) -> Iterator[pytest.Item]:
-        from properties.catalogue import find_theorem
-        from properties.search import hunted_claims
-        from properties.suite import require_expected_verdict, require_no_counterexample
-        from verify.engine.plan import PROFILES
-        from verify.errors import ReluVerifyError
-
         try:
             theorem = find_theorem(self.theorem)
         except ReluVerifyError as reason:
@@ -135,9 +107,6 @@ class ClaimItem(pytest.Item):
         return self.path, self.line, self.name
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        from properties.suite import ClaimFails
-        from verify.errors import ReluVerifyError
-
         if isinstance(excinfo.value, ClaimFails | ReluVerifyError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
@@ -151,9 +120,6 @@ def _found(name: str, root: Path) -> tuple[Path, str]:
     for path in (name, os.path.relpath(root / name)):
         if path.endswith(".py") and os.path.isfile(path):
             return Path(path).resolve(), path
-    from properties.catalogue import find_theorem
-    from verify.errors import ReluVerifyError
-
     try:
         theorem = find_theorem(name)
     except ReluVerifyError as reason:

@@ -201,11 +201,23 @@ def test_a_pytest_that_does_not_ask_imports_nothing(pytester: pytest.Pytester) -
     code = (
         "import sys, pytest\n"
         "assert pytest.main(['-q', '-p', 'no:cacheprovider']) == 5\n"
-        "assert 'properties.plugin' in sys.modules\n"
-        "heavy = ('numpy', 'scipy', 'verify', 'properties.catalogue', 'properties.suite')\n"
+        "assert 'pytest_relu_verify' in sys.modules\n"
+        "heavy = ('numpy', 'scipy', 'verify', 'properties')\n"
         "sys.exit([name for name in heavy if name in sys.modules] or 0)\n"
     )
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr + done.stdout
+
+
+@pytest.mark.parametrize(("arguments", "code"), [([], 0), (["--theorem", "sums.py"], 4)])
+def test_a_users_own_package_of_our_name_breaks_nothing_of_the_users(
+    pytester: pytest.Pytester, arguments: list[str], code: int
+) -> None:
+    pytester.mkpydir("properties")
+    pytester.makepyfile(test_own="def test_one():\n    pass\n", sums=small())
+    call = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    assert ("hides relu-verify's: run `pytest` in place of" in done.stderr) == bool(arguments)
