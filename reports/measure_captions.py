@@ -163,7 +163,10 @@ def _lines(measure: Part) -> str:
 def _thresholds(measure: Part) -> str:
     if not measure["thresholds"]:
         return ""
+    told = " Level dots: the levels asked about"
+    if not figures.thresholds_drawn(measure):
+        return f"{told}."
     return (
-        " Level dots: the levels asked about; a thick bar by one, between small marks, spans "
-        "where the frequency of that line passes it, assuming that it never falls along the abscissa."
+        f"{told}; a thick bar by one, between small marks, spans where the frequency of that line "
+        "passes it, assuming that it never falls along the abscissa."
     )

@@ -5,7 +5,7 @@ nothing is told by colour alone.
 """
 
 from reports.figures.bounds import MARKERS, MOST_CELLS, SHAPES, cells_shown, probability_bounds
-from reports.figures.frequencies import frequencies, is_calibration
+from reports.figures.frequencies import frequencies, is_calibration, thresholds_drawn
 from reports.figures.margins import margins, margins_shown
 from reports.figures.patterns import (
     MOST_EXAMPLES,
@@ -39,4 +39,5 @@ __all__ = [
     "raster_order",
     "scaling_is_drawable",
     "scaling_law",
+    "thresholds_drawn",
 ]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_THRESHOLDS = 6
-"""Thresholds drawn at most: with more, the table alone tells them."""
+"""Thresholds drawn at most: the table tells all."""
 
 
 def is_calibration(cells: Sequence[Mapping[str, Any]]) -> bool:
@@ -38,6 +38,16 @@ def is_calibration(cells: Sequence[Mapping[str, Any]]) -> bool:
         and math.isclose(cell["x"], cell["prediction"], rel_tol=1e-9, abs_tol=1e-12)
         for cell in placed
     )
+
+
+def thresholds_drawn(measure: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the thresholds that lie between two abscissae; of too many those of the highest level,
+    and none if these are too many still."""
+    found = [t for t in measure.get("thresholds") or () if None not in (t["low"], t["high"])]
+    if len(found) > MOST_THRESHOLDS:
+        top = max(threshold["level"] for threshold in found)
+        found = [threshold for threshold in found if threshold["level"] == top]
+    return found if len(found) <= MOST_THRESHOLDS else []
 
 
 def frequencies(measure: Mapping[str, Any], *, name: str, label: str) -> str:
@@ -112,14 +122,11 @@ def _references(figure: Figure, axes: Axes, measure: Mapping[str, Any], calibrat
 
 def _thresholds(axes: Axes, measure: Mapping[str, Any], lines: Sequence[Line], place: Any) -> None:
     """Draw, at the height of its level, the interval in which each line passes it."""
-    found = [t for t in measure.get("thresholds") or () if None not in (t["low"], t["high"])]
     for level in sorted({t["level"] for t in measure.get("thresholds") or ()}):
         axes.axhline(level, color=COLOURS["soft"], linewidth=0.8, linestyle=svg.DOTS)
-    if len(found) > MOST_THRESHOLDS:
-        return
     low, high = axes.get_ylim()
     by_value = {str(line.value): line for line in lines}
-    for threshold in found:
+    for threshold in thresholds_drawn(measure):
         line = by_value.get(str(threshold["line"]))
         if line is not None:
             ends = [place(threshold["low"]), place(threshold["high"])]

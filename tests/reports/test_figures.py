@@ -305,6 +305,7 @@ def test_thresholds_are_bracketed_only_where_they_lie_between_two_abscissae():
     assert bracket_count([{**whole, "low": None}]) == 0
     assert bracket_count([whole]) == 1
     assert bracket_count([whole] * 9) == 0
+    assert bracket_count([whole] * 9 + [{**whole, "level": 0.9}] * 2) == 2
 
 
 def test_quantiles_are_those_at_the_ends_and_next_to_the_middle():
