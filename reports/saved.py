@@ -19,13 +19,14 @@ _MISSING = object()
 
 _NUMBER = (int, float)
 _MAYBE = (int, float, type(None))
+_COUNT = range(10**9)
 _POINT = dict
 _TALLY = {
-    "trials": int,
-    "in_scope": int,
-    "holds": int,
-    "violated": int,
-    "undecided": int,
+    "trials": _COUNT,
+    "in_scope": _COUNT,
+    "holds": _COUNT,
+    "violated": _COUNT,
+    "undecided": _COUNT,
     "worst_margin": _MAYBE,
 }
 _CELL = {
@@ -79,10 +80,12 @@ _MEASURE = {
     "statement": str,
     "status": str,
     "unit": str,
-    "cells": [{"point": _POINT, "trials": int, "in_scope": int, "unknown": int, "x": _MAYBE}],
+    "cells": [
+        {"point": _POINT, "trials": _COUNT, "in_scope": _COUNT, "unknown": _COUNT, "x": _MAYBE}
+    ],
 }
 _MEASURED = {
-    "frequency": {"holds": int, "frequency": _MAYBE, "low": _NUMBER, "high": _NUMBER},
+    "frequency": {"holds": _COUNT, "frequency": _MAYBE, "low": _NUMBER, "high": _NUMBER},
     "quantiles": {
         "mean": _MAYBE,
         "deviation": _MAYBE,
@@ -92,7 +95,15 @@ _MEASURED = {
 _CHAIN = {
     "theorem": str,
     "links": [{"id": str, "statement": str}],
-    "cells": [{"trials": int, "holds": int, "undecided": int, "first": [int], "controls": [str]}],
+    "cells": [
+        {
+            "trials": _COUNT,
+            "holds": _COUNT,
+            "undecided": _COUNT,
+            "first": [_COUNT],
+            "controls": [str],
+        }
+    ],
 }
 _THEOREM = {
     "id": str,
@@ -149,7 +160,7 @@ def read(place: Path) -> dict[str, Any]:
         report = clean(found)
     except RecursionError:
         wrong = "entries lie too deep in one another"
-    wrong = wrong or _ambiguous(report)
+    wrong = wrong or _ambiguous(report) or _inconsistent(report)
     if wrong:
         raise InputError(f"{path} is no report of relu-verify: {wrong}")
     return dict(report)
@@ -162,7 +173,7 @@ def _refuse(constant: str) -> float:
 def _wrong(value: Any, expected: Any, where: str) -> str:
     """Say which entry is missing or of another kind; "" if none is.
 
-    expected: a type or types, words to choose from, [what each entry is], or {name: what it is}.
+    expected: a type or types, _WORDS, _COUNT, [what each entry is], or {name: what it is}.
     """
     if isinstance(expected, list | dict):
         if not isinstance(value, type(expected)):
@@ -170,6 +181,14 @@ def _wrong(value: Any, expected: Any, where: str) -> str:
         return next(filter(None, (_wrong(*part) for part in _parts(value, expected, where))), "")
     if expected is _WORDS:
         return "" if value in _WORDS else f"{where} is not one of {', '.join(_WORDS)}"
+    return _wrong_scalar(value, expected, where)
+
+
+def _wrong_scalar(value: Any, expected: Any, where: str) -> str:
+    """Say whether a value is missing or of another type; "" if it is as expected."""
+    if expected is _COUNT:
+        is_count = isinstance(value, int) and not isinstance(value, bool) and value in _COUNT
+        return "" if is_count else f"{where} is missing or not a count"
     kinds = expected if isinstance(expected, tuple) else (expected,)
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         return f"{where} is missing or not {' or '.join(_NAMES[kind] for kind in kinds)}"
@@ -234,4 +253,14 @@ def _ambiguous(report: Mapping[str, Any]) -> str:
     for entry in (*report["verdicts"], *report["measures"]):
         if entry["theorem"] not in addresses:
             return f"{entry['full_id']!r} is of no theorem in it"
+    return ""
+
+
+def _inconsistent(report: Mapping[str, Any]) -> str:
+    """Say where more instances hold than are in scope."""
+    for entry in (*report["verdicts"], *report["measures"]):
+        counted = [cell.get("tally", cell) for cell in entry["cells"]]
+        for counts in (entry, *counted) if "verdict" in entry else counted:
+            if counts.get("holds", 0) > counts["in_scope"]:
+                return f"more instances of {entry['full_id']!r} hold than are in scope"
     return ""

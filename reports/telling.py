@@ -18,6 +18,7 @@ from reports.saved import read
 from reports.summary import as_json
 from reports.tables import table
 from verify.counterexample import write_text
+from verify.errors import InputError, ReluVerifyError
 
 FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
     "html": render,
@@ -36,7 +37,7 @@ def tell(place: Path, form: str, out: Path | None, number: int | None, stdout: T
     if place.is_file():
         report = read(place)
         beside = place.with_suffix(".html") if form == "html" else None
-        _put(FORMATS[form](report), out or beside, stdout)
+        _put(_shown(report, form, place), out or beside, stdout)
         return ALL_AS_EXPECTED
     rebuilt = rebuild(place, number, pictures=form in ("html", "json"))
     for line in (*_later(rebuilt), *missing_lines(rebuilt)):
@@ -86,6 +87,20 @@ def _restore(rebuilt: Rebuilt) -> None:
         return
     restore(rebuilt)
     click.echo(f"Report: {rebuilt.folder / 'report.html'}", err=True)
+
+
+def _shown(report: dict[str, Any], form: str, place: Path) -> str:
+    """Return a report that was read in a format. Raises InputError for one that was edited so
+    that it cannot be shown."""
+    try:
+        return FORMATS[form](report)
+    except ReluVerifyError:
+        raise
+    except Exception as reason:  # there are more ways to edit a file than to check it
+        raise InputError(
+            f"{place} cannot be shown as {form} ({type(reason).__name__}: {reason}), so it is not "
+            f"as it was written; rebuild it with relu-verify report {place.parent}"
+        ) from reason
 
 
 def _put(text: str, out: Path | None, stdout: TextIO) -> None:

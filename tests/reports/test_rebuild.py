@@ -375,6 +375,18 @@ def test_a_report_that_was_written_is_shown_in_every_format(
     assert (tmp_path / "kept.html").read_text().lower().startswith("<!doctype html>")
 
 
+def test_a_report_that_was_edited_is_an_error_of_input(call: Call, run_folder: Path) -> None:
+    file = run_folder / "report.json"
+    report = json.loads(file.read_text())
+    report["theorems"][0]["axes"] = 3
+    file.write_text(json.dumps(report))
+    before = files(run_folder)
+    code, _, err = call("report", file)
+    assert code == 2
+    assert "cannot be shown as html (TypeError" in err
+    assert files(run_folder) == before
+
+
 def test_every_number_of_the_records_can_be_had(
     call: Call, run_folder: Path, tmp_path: Path
 ) -> None:
