@@ -52,46 +52,48 @@ def enumerate_modes(problem: Problem) -> tuple[Array, Array, Array]:
 
     Returns duals (B, 2, n) of the best choice, its Karush–Kuhn–Tucker residuals (B, 4), and the
     least dual value over all choices, (B,): no exact interpolant has a smaller ‖w⊕‖² + ‖w⊖‖².
-    The work grows as 2ⁿ: meant for n ≤ `MOST_ENUMERATED`.
+    Time and memory grow as 2ⁿ: meant for n ≤ `MOST_ENUMERATED`.
     """
     xp = array_namespace(problem.gram)
-    found = [_best_mode(problem, position) for position in range(problem.batch)]
-    duals, residuals, lower = (xp.stack(parts, axis=0) for parts in zip(*found, strict=True))
-    return duals, residuals, lower
+    batch, n, where = problem.batch, problem.examples, problem.gram.device
+    choices = xp.asarray(np.array(list(product([False, True], repeat=n))), device=where)
+    count = int(choices.shape[0])
 
+    def each(array: Array) -> Array:
+        """Repeat (B, …) for every choice, (B·2ⁿ, …)."""
+        shape = tuple(int(length) for length in array.shape[1:])
+        spread = xp.broadcast_to(array[:, None, ...], (batch, count, *shape))
+        return xp.reshape(spread, (batch * count, *shape))
 
-def _best_mode(problem: Problem, position: int) -> tuple[Array, Array, Array]:
-    xp = array_namespace(problem.gram)
-    where = problem.gram.device
-    gram, labels = problem.gram[position, :, :], problem.labels[position, :]
-    n = int(labels.shape[0])
-    shared = xp.asarray(np.array(list(product([False, True], repeat=n))), device=where)
-    count = int(shared.shape[0])
-    own = xp.broadcast_to(problem.label_classes[position, :, :][:, None, :], (2, count, n))
-    nothing = xp.broadcast_to((labels == 0)[None, :], (count, n))
-    one = xp.ones((count, n), dtype=gram.dtype, device=where)
+    shared = xp.reshape(xp.broadcast_to(choices[None, :, :], (batch, count, n)), (-1, n))
+    size, nothing = each(xp.abs(problem.labels)), each(problem.labels == 0)
+    one, zero = xp.ones_like(size), xp.zeros_like(size)
     # First rows: v·x = |y| or (v − u)·x = |y|; where y = 0, −w⊕·x ≥ 0 or (w⊕ − w⊖)·x = 0.
     # Second rows: −u·x ≥ 0 or u·x ≥ 0; where y = 0, −w⊖·x ≥ 0 or w⊖·x ≥ 0.
     side = xp.where(shared, one, -one)
-    first, second = [], []
+    at_zero = ((side, zero), (xp.where(shared, -one, zero), side))
+    coefficients = []
     for k in range(2):
-        there = own[k, :, :]
-        usual = xp.where(there, one, xp.where(shared, -one, 0 * one))
-        at_zero = (xp.where(shared, one, -one), xp.where(shared, -one, 0 * one))[k]
-        first.append(xp.where(nothing, at_zero, usual))
-        second.append(xp.where(nothing, (0 * one, side)[k], xp.where(there, 0 * one, side)))
-    size = xp.broadcast_to(xp.abs(labels)[None, :], (count, n))
+        own = each(problem.label_classes[:, k, :])
+        first = xp.where(own, one, xp.where(shared, -one, zero))
+        second = xp.where(own, zero, side)
+        rows = [
+            xp.where(nothing, zeroed, usual)
+            for zeroed, usual in zip(at_zero[k], (first, second), strict=True)
+        ]
+        coefficients.append(xp.concat(rows, axis=-1))
     equality = xp.concat([~nothing | shared, xp.zeros_like(shared)], axis=-1)
-    coefficients = [xp.concat([first[k], second[k]], axis=-1) for k in range(2)]
-    bound = xp.concat([size, 0 * size], axis=-1)
-    tiled = xp.broadcast_to(gram[None, :, :], (count, n, n))
-    program = _program(tiled, coefficients, bound, equality, ~equality)
+    bound = xp.concat([size, zero], axis=-1)
+    program = _program(each(problem.gram), coefficients, bound, equality, ~equality)
     multipliers = program.solve()
-    value = program.value(multipliers)
-    best = int(xp.argmin(value))
-    chosen = [(each * multipliers)[best, :] for each in coefficients]
-    duals = xp.stack([rows[:n] + rows[n:] for rows in chosen], axis=0)
-    return duals, program.residuals(multipliers)[best, :], value[best]
+    value = xp.reshape(program.value(multipliers), (batch, count))
+    best = xp.argmin(value, axis=-1) + count * xp.arange(batch, device=where)
+    duals = [rows[:, :n] + rows[:, n:] for rows in (each * multipliers for each in coefficients)]
+    return (
+        xp.take(xp.stack(duals, axis=1), best, axis=0),
+        xp.take(program.residuals(multipliers), best, axis=0),
+        xp.min(value, axis=-1),
+    )
 
 
 def _program(

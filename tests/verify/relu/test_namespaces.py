@@ -38,10 +38,10 @@ def one_neuron():
     return Problem.from_features(**sample.arguments)
 
 
-def pair(dimension=60):
+def pair(examples=6, dimension=60):
     """Problems with two neurons of opposite sign; with few dimensions they seldom decouple."""
     sample = draw(
-        np.random.default_rng([SEED, 2]), 12, 6, dimension, neurons=2, outside=True,
+        np.random.default_rng([SEED, 2]), 12, examples, dimension, neurons=2, outside=True,
         relative_step=(0.3, 1.2),
     )  # fmt: skip
     return Problem.from_features(**sample.arguments)
@@ -49,7 +49,7 @@ def pair(dimension=60):
 
 def coupled_pair():
     """Pairs whose minimum norm is found by trying all modes."""
-    return pair(dimension=7)
+    return pair(examples=4, dimension=5)
 
 
 def three_neurons():
