@@ -53,6 +53,8 @@ _STYLE = {
     "axes.spines.right": False,
     "axes.linewidth": 0.8,
     "axes.grid": True,
+    "xtick.bottom": False,
+    "ytick.left": False,
     "axes.axisbelow": True,
     "grid.linewidth": 0.7,
     "grid.color": COLOURS["grid"],
@@ -105,6 +107,7 @@ def for_page(figure: Figure, name: str, label: str) -> str:
 
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _LINK = re.compile(r"^#(.+)")
+_COMMANDS = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 _AROUND_COMMANDS = re.compile(r"\s*([A-Za-z])\s*")
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
 _PALETTE = {colour: f"var(--fig-{name}, {colour})" for name, colour in COLOURS.items()}
@@ -135,6 +138,7 @@ def _for_html(svg: str, name: str, label: str) -> str:
         if element.get("transform", "").startswith(("rotate(-0 ", "rotate(0 ")):
             del element.attrib["transform"]
     _unwrap(root)
+    _join_grid(root)
     box = root.get("viewBox", "")
     root.attrib = {
         "xmlns": "http://www.w3.org/2000/svg",
@@ -165,6 +169,17 @@ def _unwrap(parent: ElementTree.Element) -> None:
     parent[:] = kept
 
 
+def _join_grid(root: ElementTree.Element) -> None:
+    """Make one path of all the grid lines of one pair of axes: they lie below everything else."""
+    grids: dict[str, ElementTree.Element] = {}
+    for element in list(root):
+        if f"stroke:{_PALETTE[COLOURS['grid']]}" in element.get("style", ""):
+            first = grids.setdefault(element.get("clip-path", ""), element)
+            if first is not element:
+                first.set("d", first.get("d", "") + element.get("d", ""))
+                root.remove(element)
+
+
 def _only_moves(path: ElementTree.Element) -> bool:
     """Whether a path has no ink: what matplotlib writes beside a single mark."""
     return set(path.get("d", "")) <= set("M .-0123456789")
@@ -184,8 +199,33 @@ def _attribute(key: str, value: str, ids: Mapping[str, str]) -> str:
     if key in ("d", "x", "y", "transform"):
         value = _DECIMALS.sub(r"\1", value.replace("\n", ""))
     if key == "d":
-        value = _AROUND_COMMANDS.sub(r"\1", value)
+        value = shorter_path(_AROUND_COMMANDS.sub(r"\1", value))
     return _REFERENCE.sub(lambda found: f"url(#{ids[found[1]]})", value)
+
+
+def shorter_path(path: str) -> str:
+    """Return a path with H and V for level and upright lines, if it is made of straight lines.
+
+    No space stands around its commands.
+    """
+    parts = _COMMANDS.findall(path)
+    if any(command not in "MLz" for command, _ in parts):
+        return path
+    shortened, here = [], ("", "")
+    for command, numbers in parts:
+        if command == "z":
+            shortened.append("z")
+            here = ("", "")
+            continue
+        x, y = (text.rstrip("0").rstrip(".") if "." in text else text for text in numbers.split())
+        if command == "L" and x == here[0]:
+            shortened.append(f"V{y}")
+        elif command == "L" and y == here[1]:
+            shortened.append(f"H{x}")
+        else:
+            shortened.append(f"{command}{x} {y}")
+        here = (x, y)
+    return "".join(shortened)
 
 
 # Parts that figures share.

@@ -85,10 +85,11 @@ def _panel(
     """Draw one neuron: `rows` of states by example, whose `labels` are sorted alike."""
     steps = len(rows[0])
     positives = sum(label > 0 for label in labels)
-    gap, apart = (0.14 if pitch >= 4 else 0.0), (0.06 if steps <= 60 else 0.0)
+    single = steps <= 60 and pitch >= 6
+    gap, apart = (0.14 if pitch >= 4 else 0.0), (0.06 if single else 0.0)
     runs: dict[bool, list[tuple[float, float, float, float]]] = {False: [], True: []}
     for row, states in enumerate(rows):
-        for start, end, active in _runs(states, single=steps <= 60):
+        for start, end, active in _runs(states, single=single):
             runs[active].append((start - 0.5, end - 0.5 - apart, row, row + 1 - gap))
     axes.set(xlim=(-0.5, steps - 0.5), ylim=(len(rows), 0), yticks=[])
     axes.grid(visible=False)

@@ -6,7 +6,7 @@ import pytest
 
 from reports import figures
 from reports.figures.series import is_logarithmic, with_unit
-from reports.svg import COLOURS, WIDTH
+from reports.svg import COLOURS, WIDTH, shorter_path
 from tests.reports import sample
 
 SLOPE = {
@@ -136,6 +136,19 @@ def test_the_same_input_gives_the_same_bytes_whatever_the_users_settings(name):
     once = DRAWN[name]()
     with matplotlib.rc_context({"font.size": 30, "axes.facecolor": "red", "svg.hashsalt": "x"}):
         assert DRAWN[name]() == once
+
+
+@pytest.mark.parametrize(
+    ("path", "short"),
+    [
+        ("M1.50 2L3.25 2L3.25 4.00L5 6z", "M1.5 2H3.25V4L5 6z"),
+        ("M0 0L0 5zM10 0L10 5", "M0 0V5zM10 0V5"),
+        ("M0 0L0 0L20 30", "M0 0V0L20 30"),
+        ("M0 0C1 1 2 2 3 3L3 9", "M0 0C1 1 2 2 3 3L3 9"),
+    ],
+)
+def test_paths_are_written_short(path, short):
+    assert shorter_path(path) == short
 
 
 def test_active_and_inactive_differ_in_greyscale():
