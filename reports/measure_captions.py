@@ -56,7 +56,8 @@ def quantiles(measure: Part) -> list[str]:
     drawn = (
         f"Marks: {called}{where}, over a short thick bar, its interval. Wide pale bars: from the "
         f"{percent(low['level'])} to the {percent(high['level'])} quantile; thin lines "
-        "reach to the outer ends of their intervals. Intervals are distribution-free, each with "
+        "reach to the outer ends of their intervals, where the trials suffice for one. Intervals "
+        "are distribution-free, each with "
         f"confidence {percent(measure.get('confidence'))}."
         + _lines(measure)
         + f" All cells have {measure['shared_point']}." * bool(measure["shared_point"])

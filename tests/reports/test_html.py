@@ -374,7 +374,7 @@ def test_figures_have_captions_that_say_what_to_see(pages):
         "holds, cell by cell. Bars: exact bounds, each with confidence 99.95 %.",
         "The median is 1.02 to 1.05 in 4 cells, and 5 % to 95 % of the trials lie in 0.816 to "
         "1.26. The prediction lies between these quantiles in 4 of 4 cells.",
-        "Intervals are distribution-free",
+        "where the trials suffice for one. Intervals are distribution-free",
     ):
         assert any(part in caption for caption in captions[1:]), f"no caption says {part!r}"
     drawn = [attrs for tag, attrs in Reader(page).elements if tag == "svg" and "role" in attrs]
@@ -433,7 +433,7 @@ def test_a_line_says_how_a_theorem_stands(words, controls, state):
         ([], ["No claim is supported or certified.", "No claim is refuted.", "There are no contr"]),
         (
             [verdict("a"), verdict("b", lower_bound=0.9), verdict("c", lower_bound=None)],
-            ["3 of 3 claims stand: no violation", "weakest, it is P ≥ 0.9000 (b)."],
+            ["3 of 3 claims stand: no evidence against them, and enough for them.", "weakest, it is P ≥ 0.9000 (b)."],
         ),
         ([verdict("only", "refuted")], ["only is refuted; counterexamples stand with it."]),
         (
