@@ -433,7 +433,14 @@ def test_a_line_says_how_a_theorem_stands(words, controls, state):
         ([], ["No claim is supported or certified.", "No claim is refuted.", "There are no contr"]),
         (
             [verdict("a"), verdict("b", lower_bound=0.9), verdict("c", lower_bound=None)],
-            ["3 of 3 claims stand: no evidence against them, and enough for them.", "weakest, it is P ≥ 0.9000 (b)."],
+            [
+                "3 of 3 claims stand: no evidence against them, and enough for them.",
+                "weakest, it is P ≥ 0.9000 (b).",
+            ],
+        ),
+        (
+            [verdict("a", kind="rate", lower_bound=None)],
+            ["1 of 1 claims stands", "enough for it. What"],
         ),
         ([verdict("only", "refuted")], ["only is refuted; counterexamples stand with it."]),
         (
@@ -445,7 +452,7 @@ def test_a_line_says_how_a_theorem_stands(words, controls, state):
             ["The same checks refute the one statement that is false on purpose."],
         ),
     ],
-    ids=["nothing", "holds", "fails", "open", "control"],
+    ids=["nothing", "holds", "unbounded", "fails", "open", "control"],
 )
 def test_the_answer_says_what_holds_what_does_not_and_how_sure(verdicts, told):
     page = html.render(report(verdicts=verdicts, rasters=[]))
