@@ -168,9 +168,36 @@ def check_exact(file: Path, array: NDArray[Any]) -> None:
             refuse(file, found, "magnitudes up to 2**53, exact in float64", "rescale them")
 
 
-def dense(file: Path, matrix: Any) -> NDArray[Any]:
-    """A scipy.sparse matrix written out, its indices and size checked first."""
-    check_size(file, matrix.shape)
-    if hasattr(matrix, "check_format"):  # scipy writes wherever the indices of a file point
-        matrix.check_format(full_check=True)
-    return np.asarray(matrix.toarray())
+def written_out(
+    file: Path,
+    shape: tuple[int, int],
+    values: NDArray[Any],
+    places: NDArray[Any],
+    starts: NDArray[Any],
+    by_rows: bool,
+) -> NDArray[np.float64]:
+    """The dense matrix of a compressed sparse one, (rows, columns).
+
+    Row i (or column i) has values[starts[i]:starts[i+1]] at those places. All of it is checked:
+    scipy writes wherever the indices of a file point if the last of ``starts`` is 0.
+    """
+    check_size(file, shape)
+    lines, width = shape if by_rows else shape[::-1]
+    count = int(starts[-1]) if starts.size else -1
+    whole = places.dtype.kind in "iu" and starts.dtype.kind in "iu"
+    starts = starts.astype(np.int64)
+    sound = (
+        whole
+        and starts.shape == (lines + 1,)
+        and places.ndim == values.ndim == 1
+        and starts[0] == 0 <= count <= min(len(places), len(values))
+        and (np.diff(starts) >= 0).all()
+        and ((places[:count] >= 0) & (places[:count] < width)).all()
+    )
+    if not sound:
+        found = "has a sparse matrix whose indices do not fit its shape"
+        refuse(file, found, "an intact one", "write the file again")
+    matrix = np.zeros(shape)
+    line, place = np.repeat(np.arange(lines), np.diff(starts)), places[:count]
+    np.add.at(matrix, (line, place) if by_rows else (place, line), values[:count])
+    return matrix

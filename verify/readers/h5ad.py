@@ -2,6 +2,7 @@
 
 HDF5 can point into other files, claim any size and carry opaque bytes: links that are not hard,
 external and virtual data, and everything but numbers and text are refused. Nothing is unpickled.
+Bytes that are corrupt are another matter: the HDF5 library itself may not survive them.
 """
 
 from __future__ import annotations
@@ -13,10 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verify.errors import UnknownName
-from verify.files import check_size, dense, library, nearest_first, reading, refuse, shown
+from verify.files import (
+    check_size,
+    library,
+    nearest_first,
+    reading,
+    refuse,
+    shown,
+    written_out,
+)
 
-_SPARSE = {"csr_matrix": "csr_matrix", "csr": "csr_matrix", "csc_matrix": "csc_matrix"}
-_SPARSE["csc"] = "csc_matrix"
+_SPARSE = {"csr_matrix": "rows", "csr": "rows", "csc_matrix": "columns", "csc": "columns"}
 
 
 def features(file: Path, member: str | None, label_column: str | None) -> NDArray[Any]:
@@ -40,7 +48,7 @@ def labels(file: Path, member: str | None, label_column: str | None) -> NDArray[
             found, hint = "keeps obs as one table (anndata before 0.7)", "write it with a newer one"
             refuse(file, found, "a group obs", hint)
         name = member if label_column is None else label_column
-        columns = [key for key in obs if key != "__categories"]
+        columns = [key for key in obs if key not in ("__categories", "_index")]
         if name is None:
             listed = ", ".join(map(shown, columns[:20])) or "none"
             hint = "name one: --label-column NAME"
@@ -95,20 +103,19 @@ def _values(file: Path, data: Any) -> NDArray[Any] | list[str]:
 
 def _matrix(file: Path, group: Any) -> NDArray[Any]:
     """A sparse matrix as anndata writes one, written out."""
-    import scipy.sparse
-
     form = group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", ""))
     shape = group.attrs.get("shape", group.attrs.get("h5sparse_shape", ()))
     if form not in _SPARSE or len(shape) != 2:
         found = f"has {shown(str(form))} at {group.name}"
         refuse(file, found, "a dense matrix, csr_matrix or csc_matrix", "write adata.X as one")
     check_size(file, shape)
-    parts = tuple(
+    values, places, starts = (
         np.asarray(_values(file, _member(file, group, part)))
         for part in ("data", "indices", "indptr")
     )
     rows, columns = (int(size) for size in shape)
-    return dense(file, getattr(scipy.sparse, _SPARSE[form])(parts, shape=(rows, columns)))
+    by_rows = _SPARSE[form] == "rows"
+    return written_out(file, (rows, columns), values, places, starts, by_rows)
 
 
 def _column(file: Path, obs: Any, name: str) -> NDArray[Any] | list[str]:

@@ -20,9 +20,8 @@ def features(file: Path, member: str | None, label_column: str | None) -> NDArra
 
     A leading column of text holds row names and is dropped; other columns of text are refused.
     """
-    with reading(file, "an intact Parquet file"):
-        held, types = _open(file)
-        names = list(held.schema_arrow.names)
+    with reading(file, "an intact Parquet file"), _open(file) as held:
+        types, names = _types(file), _names(file, held)
         index, taken = set(_index_of(held)), None
         if label_column is not None:
             taken = column_index(file, names, len(names), label_column)
@@ -45,9 +44,8 @@ def features(file: Path, member: str | None, label_column: str | None) -> NDArra
 
 def labels(file: Path, member: str | None, label_column: str | None) -> NDArray[Any] | list[str]:
     """The label column, or the only one beside the index."""
-    with reading(file, "an intact Parquet file"):
-        held, types = _open(file)
-        names = list(held.schema_arrow.names)
+    with reading(file, "an intact Parquet file"), _open(file) as held:
+        types, names = _types(file), _names(file, held)
         if label_column is None:
             index = set(_index_of(held))
             candidates = [j for j, name in enumerate(names) if name not in index]
@@ -69,13 +67,19 @@ def labels(file: Path, member: str | None, label_column: str | None) -> NDArray[
         return np.asarray(column.to_numpy(), dtype=np.float64)
 
 
-def _open(file: Path) -> tuple[Any, Any]:
-    parquet = library("pyarrow.parquet", "parquet", file)
-    held = parquet.ParquetFile(file)
-    names = held.schema_arrow.names
+def _open(file: Path) -> Any:
+    return library("pyarrow.parquet", "parquet", file).ParquetFile(file)
+
+
+def _types(file: Path) -> Any:
+    return library("pyarrow.types", "parquet", file)
+
+
+def _names(file: Path, held: Any) -> list[str]:
+    names = list(held.schema_arrow.names)
     if len(set(names)) < len(names):
         refuse(file, "has several columns of one name", "distinct names", "rename them")
-    return held, library("pyarrow.types", "parquet", file)
+    return names
 
 
 def _index_of(held: Any) -> list[str]:
