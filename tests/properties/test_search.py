@@ -216,7 +216,7 @@ def test_only_universal_claims_are_hunted() -> None:
         "lai2026.theorem1.pattern_freezes_after_step_one",
         "pattern_freezes_after_step_one",
         f"{EXAMPLES}/same_factor.py::shrinks_by_the_same_factor",
-        "broken_solver_steps_twice",
+        "frozen_with_harmonic_spectrum",
     ],
 )
 def test_claims_are_found_by_full_and_by_bare_name(name: str) -> None:

@@ -233,8 +233,8 @@ def shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
         ("R list | true; exit ${PIPESTATUS[0]}", 0),
         ("R --help | true; exit ${PIPESTATUS[0]}", 0),
         ("R run nothing 2>&-", 2),
-        ("PYTHONIOENCODING=cp1252 R explain gap_lower_band", 0),
-        ("PYTHONIOENCODING=ascii R explain gap_lower_band", 0),
+        ("PYTHONIOENCODING=cp1252 R explain lai2026.theorem2.gap_lower_band", 0),
+        ("PYTHONIOENCODING=ascii R explain lai2026.theorem2.gap_lower_band", 0),
     ],
 )
 def test_the_exit_code_is_the_verdicts_whoever_reads(
