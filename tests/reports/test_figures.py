@@ -5,8 +5,9 @@ import matplotlib
 import pytest
 
 from reports import figures
+from reports.compact_svg import shorter_path
 from reports.figures.series import is_logarithmic, with_unit
-from reports.svg import COLOURS, WIDTH, shorter_path
+from reports.svg import COLOURS, WIDTH
 from tests.reports import sample
 
 SLOPE = {
