@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.catalogue import find_theorem
+from properties.catalogue import find_theorem, full_id
 from properties.lai2026.setting import STABLE_STEP
 from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, UNSETTLED, USAGE
 from reports.own_data_input import Given, Request, read, told_options
@@ -16,6 +16,7 @@ from verify.arrays import to_numpy
 from verify.counterexample import jsonable
 from verify.engine.evaluate import margin_of
 from verify.engine.examine import Examined, Met, examine
+from verify.errors import InputError
 from verify.relu.descent import Run, descend, gradient_step, start
 from verify.relu.effective_dimensions import (
     coherence,
@@ -88,7 +89,16 @@ def analyse(request: Request) -> dict[str, Any]:
 
 
 def _names(request: Request) -> tuple[str, ...]:
-    return THEOREMS[request.neurons] if request.theorem is None else (request.theorem,)
+    """Return the theorems to examine. Raises InputError for one about other neurons."""
+    if request.theorem is None:
+        return THEOREMS[request.neurons]
+    for neurons, names in THEOREMS.items():
+        if neurons != request.neurons and full_id(request.theorem) in names:
+            raise InputError(
+                f"--theorem {request.theorem} with --neurons {request.neurons}, expected "
+                f"--neurons {neurons}, which that theorem is about"
+            )
+    return (request.theorem,)
 
 
 def _why_singular(given: Given) -> str | None:

@@ -182,6 +182,44 @@ def test_a_theorem_about_something_else_is_named() -> None:
         analyse(with_options(TAME, theorem=str(file)))
 
 
+@pytest.mark.parametrize(("theorem", "neurons"), [("lai2026.theorem3", 1), ("theorem1", 2)])
+def test_a_theorem_about_other_neurons_is_not_refuted_by_these(theorem: str, neurons: int) -> None:
+    with pytest.raises(InputError, match=f"expected --neurons {3 - neurons}"):
+        analyse(with_options(TAME, theorem=theorem, neurons=neurons))
+
+
+def test_two_neurons_are_examined_by_the_theorems_about_two() -> None:
+    found = analyse(with_options(TAME, neurons=2))
+    assert found["theorems"] == ["lai2026.theorem3", "lai2026.theorem4"]
+    assert found["exit_code"] == 0
+    assert found["sentence"].startswith("From step one on each neuron is active exactly on")
+    assert found["descent"]["global_minimum"] is True
+    assert (found["descent"]["dead_negatives"], found["descent"]["active_positives"]) == (0, 0)
+    best = found["comparator"]
+    assert best["certified"]
+    assert best["bracket"] == [best["norm"]] * 2
+    assert best["deductive_low"] <= best["gap"] <= best["deductive_high"]
+    first, second = found["patterns"]["neurons"]
+    assert (first["sign"], second["sign"]) == (1, -1)
+    signs = ["".join("10"[y < 0] for y in found["patterns"]["labels"]) for _ in "x"]
+    assert first["steps"][1:] == signs * (len(first["steps"]) - 1)
+    text = told(found)
+    assert "Model         two neurons, output signs +1 and −1" in text
+    assert "√(n/‖λ‖₁)" in text
+    assert "0 of 6 negatives end dead" in text
+
+
+def test_two_neurons_outside_the_regime_have_a_bracket(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 60)) + 3.0 * rng.normal(size=60), np.tile([1.0, -1.0], 10)
+    found = analyse(request(tmp_path, X, y, neurons=2))
+    low, high = found["comparator"]["bracket"]
+    assert 0 < low < high == found["comparator"]["norm"]
+    assert "the least norm of a global minimum is within" in told(found)
+    assert found["descent"]["pattern_is_the_label_classes_from_step_one"] == "violated"
+    assert not any(claim["conclusion"] == "refuted" for claim in found["claims"])
+
+
 def test_an_unknown_theorem_is_refused() -> None:
     with pytest.raises(UnknownName):
         analyse(with_options(TAME, theorem="lai2026.theorem9"))

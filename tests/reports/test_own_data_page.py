@@ -72,6 +72,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
         "tame": analyse(TAME),
         "lifted": analyse(Request(*FILES, positive="treated", lift="fourier:500")),
         "outside": drawn(folder, X, y),
+        "pair": drawn(folder, X, y, neurons=2),
         "stopped": drawn(folder, X - X.mean(axis=0), y),
         "hostile": hostile,
     }
@@ -84,7 +85,7 @@ def pages(found: dict[str, dict[str, Any]]) -> dict[str, str]:
     }
 
 
-NAMES = ["tame", "lifted", "outside", "stopped", "hostile"]
+NAMES = ["tame", "lifted", "outside", "pair", "stopped", "hostile"]
 every = pytest.mark.parametrize("name", NAMES)
 
 
@@ -140,6 +141,8 @@ def test_every_finding_is_on_the_page(
 
 def test_figures_of_a_run_and_of_one_that_was_stopped(pages: dict[str, str]) -> None:
     assert pages["tame"].count("<figure") == 2
+    assert pages["pair"].count("<figure") == 3
+    assert "Neuron of output sign −1." in Parsed(pages["pair"]).text
     assert pages["stopped"].count("<figure") == 1
     assert "1 of them are zero but for rounding" in Parsed(pages["stopped"]).text
     assert "of positive label but inactive at the end" in Parsed(pages["outside"]).text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import pickle
 import struct
 import subprocess
@@ -571,8 +570,7 @@ def test_a_pickle_in_the_schema_of_parquet_is_not_run(tmp_path: Path, bomb: Bomb
     )
     table = pyarrow.table([pyarrow.array([1.0, 2.0])], schema=pyarrow.schema([field]))
     parquet.write_table(table, tmp_path / "x.parquet")
-    with contextlib.suppress(InputError):
-        read_matrix(tmp_path / "x.parquet")
+    assert read_matrix(tmp_path / "x.parquet").tolist() == [[1], [2]]
     assert not bomb.trace.exists()
 
 

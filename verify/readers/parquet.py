@@ -1,7 +1,7 @@
 """Parquet files by pyarrow (the extra ``parquet``): columns with names, one example a row.
 
-Since pyarrow 14.0.1 no file can make it unpickle anything (CVE-2023-47248); columns of extension
-types, which could, are refused anyway.
+Since pyarrow 14.0.1 no file can make it unpickle anything (CVE-2023-47248): an extension type that
+Python would have to define is read as what it is stored as.
 """
 
 from __future__ import annotations
