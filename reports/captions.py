@@ -113,13 +113,15 @@ def pattern_raster(raster: Part) -> list[str]:
     told = f" Computed for it, by formulas of ours: {', '.join(facts)}." if facts else ""
     steps = len(patterns[0]) - 1
     shown = f" The first {figures.MOST_STEPS} of {steps} steps are shown."
+    chosen = ", the first" if raster["kind"] == "typical" else ", those that change latest"
     everyone = raster.get("neurons_in_all") or len(signs)
     drawn = (
         f"{which}{': ' * bool(point)}{point_text(point)}. Rows are examples, columns steps; dark "
         "is active, that is, predicted positive"
         + (" by the neuron" * (len(patterns) > 1))
         + "."
-        + f" {len(patterns)} of its {everyone} neurons are shown." * (everyone > len(patterns))
+        + f" {len(patterns)} of its {everyone} neurons are shown{chosen}."
+        * (everyone > len(patterns))
         + told
         + shown * (steps > figures.MOST_STEPS)
     )

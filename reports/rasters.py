@@ -20,6 +20,9 @@ from verify.verdict import Conclusion, Instance
 SHORT, LONG = 12, 240
 """Steps shown of a problem that has settled, and at most of one that goes on flipping."""
 
+TYPICAL = "typical"
+"""Kind of a raster that shows the first problem drawn, and the first of its neurons."""
+
 MOST_NEURONS = 4
 """Neurons of a problem that are kept at most."""
 
@@ -36,7 +39,7 @@ def rasters(results: Sequence[Result], seed: int) -> list[dict[str, Any]]:
         theorem = result.theorem
         if theorem.cells:
             where = Instance(dict(theorem.cells[0]), 0, 0, "", 0.0)
-            typical = _raster(result, "typical", where, seed, SHORT)
+            typical = _raster(result, TYPICAL, where, seed, SHORT)
             if typical and (theorem.draw, typical["neurons_in_all"]) not in told:
                 told.add((theorem.draw, typical["neurons_in_all"]))
                 shown.append(typical)
@@ -83,10 +86,10 @@ def _raster(
     for _ in range(steps):
         state = gradient_step(one, state)
         patterns.append(to_numpy(state.pattern)[0])
-    changed = [t for t in range(1, len(patterns)) if (patterns[t] != patterns[t - 1]).any()]
-    last = max(changed, default=0)
+    flips = last_flips(np.asarray(patterns))
+    last = max(flips)
     signs = [int(sign) for sign in to_numpy(one.signs)[0]]
-    chosen = neurons_shown(signs)
+    chosen = neurons_shown(signs, [0] * len(signs) if kind == TYPICAL else flips)
     kept = np.asarray(patterns[: max(SHORT, last + SHORT) + 1]).astype(int)
     return {
         "theorem": theorem.address,
@@ -103,10 +106,23 @@ def _raster(
     }
 
 
-def neurons_shown(signs: Sequence[int]) -> list[int]:
-    """Return which neurons a raster keeps: all, or the first of each sign, in their order."""
-    positive = [k for k, sign in enumerate(signs) if sign > 0]
-    negative = [k for k, sign in enumerate(signs) if sign <= 0]
-    half = MOST_NEURONS // 2
-    first = positive[: MOST_NEURONS - min(len(negative), half)]
-    return sorted([*first, *negative[: MOST_NEURONS - len(first)]])
+def last_flips(patterns: np.ndarray[Any, Any]) -> list[int]:
+    """Return for each neuron the last step that changes its pattern, 0 if none does.
+
+    patterns: (steps + 1, m, n), from the start on.
+    """
+    changes = (patterns[1:] != patterns[:-1]).any(axis=2)
+    return [int(steps.nonzero()[0].max(initial=-1)) + 1 for steps in changes.T]
+
+
+def neurons_shown(signs: Sequence[int], flips: Sequence[int]) -> list[int]:
+    """Return which neurons a raster keeps, in their order: all, or as many of each sign.
+
+    flips: by neuron, the last step that changes its pattern; the latest are kept, and of equals
+    the first.
+    """
+    ranked = sorted(range(len(signs)), key=lambda neuron: (-flips[neuron], neuron))
+    positive = [neuron for neuron in ranked if signs[neuron] > 0]
+    negative = [neuron for neuron in ranked if signs[neuron] <= 0]
+    kept = positive[: MOST_NEURONS - min(len(negative), MOST_NEURONS // 2)]
+    return sorted([*kept, *negative[: MOST_NEURONS - len(kept)]])

@@ -364,7 +364,7 @@ def test_figures_have_captions_that_say_what_to_see(pages):
         "No pattern changes after step 1; at the end 2 of 2 neurons shown are active on",
         "least margin in the first claim about every instance: n = 4, d = 400. Rows are examples, "
         "columns steps; dark is active, that is, predicted positive by the neuron. 2 of its 16 "
-        "neurons are shown.",
+        "neurons are shown, those that change latest.",
         "No margin lies left of zero, where a claim would be violated; freezes comes closest",
         "It passes 0.5 between 2 and 8 for n = 20 and between 4 and 16 for n = 50. The prediction "
         "lies within the bounds in 14 of 14 cells.",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from properties.catalogue import find_theorem
-from reports.rasters import MOST_NEURONS, SHORT, neurons_shown, rasters
+from reports.rasters import MOST_NEURONS, SHORT, last_flips, neurons_shown, rasters
 from reports.running import Result
 from verify.engine.check import check
 
@@ -65,5 +65,17 @@ def test_one_typical_draw_for_each_law_and_number_of_neurons(found):
     ],
 )
 def test_both_signs_are_among_the_neurons_shown(signs, shown):
-    assert neurons_shown(signs) == shown
+    assert neurons_shown(signs, [0] * len(signs)) == shown
     assert len(shown) <= MOST_NEURONS
+
+
+def test_the_neurons_that_change_latest_are_shown():
+    assert neurons_shown([1, 1, 1, -1, -1, -1], [0, 7, 9, 3, 0, 5]) == [1, 2, 3, 5]
+
+
+def test_neurons_have_a_last_flip_each():
+    patterns = np.zeros((5, 3, 2), dtype=bool)
+    patterns[2:, 1, 0] = True
+    patterns[4, 2] = True
+    assert last_flips(patterns) == [0, 2, 4]
+    assert last_flips(patterns[:1]) == [0, 0, 0]
