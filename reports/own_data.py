@@ -216,6 +216,8 @@ def _patterns(run: Run) -> dict[str, Any]:
     """Return which examples are active at which step, a text of 0 and 1 a step, by neuron."""
     problem = run.problem
     shown = min(int(run.last_flip[0]) + FEWEST_DRAWN, MOST_DRAWN)
+    if not run.certified[0]:  # nothing is known of later steps
+        shown = min(shown, int(run.steps[0]))
     state = start(problem)
     states = [to_numpy(state.pattern)[0]]
     for _ in range(shown):

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from reports import figures, svg
+from reports.own_data_words import is_settled
 from reports.svg import COLOURS
 from reports.typography import Part, number
 
@@ -89,7 +90,8 @@ def _pattern_caption(
     else:
         changes = f"last at step {last}" if last > 1 else "only at step 1"
         seen = f"The pattern changes {changes}" if last else "The pattern never changes"
-        seen += f"; of {sign} label but inactive at the end: {dead} of {sum(own)}."
+        end = "at the end" if is_settled(found) else "at the last step shown"
+        seen += f"; of {sign} label but inactive {end}: {dead} of {sum(own)}."
     which = f"Neuron of output sign {'+' if neuron['sign'] > 0 else '−'}1. " * (
         found["neurons"] > 1
     )

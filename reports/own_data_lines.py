@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reports.own_data_words import is_frozen
+from reports.own_data_words import is_frozen, is_settled
 from verify.verdict import Conclusion
 
 _STATES = {"holds": "holds", "violated": "fails", "unknown": "cannot be decided"}
@@ -90,7 +90,8 @@ def _descent(found: dict[str, Any]) -> list[str]:
     lines = [
         f"Descent       {descent['status']} at step {descent['steps']}, last change of pattern at "
         f"step {descent['last_flip']}; {descent['dead_positives']} of {data['positives']} "
-        f"positives end dead, {descent['active_negatives']} negatives active" + second_words(found),
+        f"positives {_end(found)}, {descent['active_negatives']} negatives active"
+        + second_words(found),
         f"Comparator    minimum norm ‖w⋆‖ = {shown['norm']}, largest KKT residual "
         f"{max(best['kkt']):.1e}{bracket_words(found)}",
     ]
@@ -111,8 +112,13 @@ def second_words(found: dict[str, Any]) -> str:
         return ""
     return (
         f"; of the neuron of sign −1, {descent['dead_negatives']} of {data['negatives']} negatives "
-        f"end dead, {descent['active_positives']} positives active"
+        f"{_end(found)}, {descent['active_positives']} positives active"
     )
+
+
+def _end(found: dict[str, Any]) -> str:
+    """Say of inactive examples that they stay so, where that is known."""
+    return "end dead" if is_settled(found) else "are inactive then"
 
 
 def bracket_words(found: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from reports import own_data_figures, own_data_lines, typography
 from reports.exit_codes import ALL_AS_EXPECTED
 from reports.html import environment
 from reports.marks import mark
-from reports.own_data_words import is_frozen
+from reports.own_data_words import is_frozen, is_settled
 from reports.typography import Part, number, percent
 from verify.counterexample import write_text
 from verify.errors import InputError
@@ -129,10 +129,11 @@ def _descent(found: Part) -> list[tuple[str, str]]:
         f"{number(descent['dead_positives'])} of {number(data['positives'])} positives inactive, "
         f"{number(descent['active_negatives'])} negatives active"
     )
+    end = "At the end" if is_settled(found) else "At the last step"
     return [
         ("Outcome", f"{descent['status']} at step {number(descent['steps'])}"),
         ("Last change of pattern", f"step {number(descent['last_flip'])}"),
-        ("At the end", inactive + own_data_lines.second_words(found)),
+        (end, inactive + own_data_lines.second_words(found)),
         ("Global minimum", "yes" if descent["global_minimum"] else "no"),
         ("Largest misfit", number(descent["largest_misfit"])),
         ("Loss", number(descent["loss"])),

@@ -176,7 +176,7 @@ def _unbalanced(data: dict[str, Any]) -> Warning_ | None:
     return _warning(
         "unbalanced labels",
         f"only {fewer} of {data['examples']} labels are {sign}: what is said of that class rests "
-        "on these few, and the gap scales with √n₋",
+        "on these few",
         "another level as --positive, or a balanced subset",
     )
 

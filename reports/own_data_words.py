@@ -85,7 +85,8 @@ def _blame(found: dict[str, Any], violated: set[str]) -> str:
     if c * (data["y_min"] + start) <= start:
         return f"the start {start:g} is not small against c·y_min = {c * data['y_min']:.3g}"
     if "step_is_stable" in violated and data["regime_index_H"] >= 1:
-        return f"the step c = {c:g} is too large (η·λ_max(G₊₊) ≥ 2)"
+        block = {1: "G₊₊", 2: "G₊₊ or G₋₋"}[found["neurons"]]
+        return f"the step c = {c:g} is too large (η·λ_max({block}) ≥ 2)"
     return (
         f"these data are outside the theorems' regime (d_2 ≈ {data['d_2']:.3g} for "
         f"n = {data['examples']}, H ≈ {data['regime_index_H']:.2g})"

@@ -122,6 +122,21 @@ def test_the_analysis_is_json() -> None:
     assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
+def test_nothing_is_drawn_beyond_a_run_that_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = tame()
+    asked = request(tmp_path, X + 0.4, y, relative_step=0.1)
+    found = analyse(asked)
+    (neuron,) = found["patterns"]["neurons"]
+    assert len(neuron["steps"]) - 1 == found["descent"]["last_flip"] + 12
+    monkeypatch.setattr("reports.own_data.MAX_STEPS", 2)
+    found = analyse(asked)
+    assert found["descent"]["status"] == "undecided"
+    assert found["sentence"].endswith("has not settled after 2 steps.")
+    assert len(found["patterns"]["neurons"][0]["steps"]) == 3
+
+
 def test_the_mean_share_is_that_of_the_columns(tmp_path: Path) -> None:
     X, y = tame()
     X += 0.7
