@@ -14,12 +14,11 @@ from reports import own_data_figures, own_data_lines, typography
 from reports.exit_codes import ALL_AS_EXPECTED
 from reports.html import environment
 from reports.marks import mark
+from reports.own_data import SCHEMA_VERSION
 from reports.own_data_words import is_frozen, is_settled
 from reports.typography import Part, number, percent
 from verify.counterexample import write_text
 from verify.errors import InputError
-
-SCHEMA_VERSION = 1
 
 
 def write(found: dict[str, Any], folder: Path, command: str = "") -> None:
