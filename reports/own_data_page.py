@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from reports import own_data_figures, own_data_lines, typography
-from reports.exit_codes import ALL_AS_EXPECTED
+from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, USAGE
 from reports.html import environment
 from reports.marks import mark
 from reports.own_data import SCHEMA_VERSION
@@ -51,7 +51,7 @@ def _page(found: Part) -> dict[str, Any]:
     return {
         "title": "relu-verify data",
         "sentence": found["sentence"],
-        "good": found["exit_code"] == ALL_AS_EXPECTED,
+        "tone": {ALL_AS_EXPECTED: "good", REFUTED: "bad", USAGE: "bad"}.get(found["exit_code"], ""),
         "source": _source(found),
         "ledger": _ledger(found),
         "warnings": found["warnings"],

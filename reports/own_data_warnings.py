@@ -21,6 +21,7 @@ UNEQUAL_NORMS = 2.0
 UNEQUAL_LABELS = 10.0
 ILL_CONDITIONED = 1e6
 ONE_COLUMN = 0.5
+MOST_CLASSES = 20
 _LISTED = 5
 
 Warning_ = dict[str, str]
@@ -34,6 +35,7 @@ def warnings_of(given: Given, data: dict[str, Any]) -> list[Warning_]:
         _few_directions(given, data),
         _constant_columns(given),
         _labels(data),
+        _like_classes(given),
         _unbalanced(data),
         _unequal_labels(data),
         _unequal_norms(given),
@@ -166,6 +168,19 @@ def _labels(data: dict[str, Any]) -> Warning_ | None:
             "--positive LEVEL if labels are classes",
         )
     return None
+
+
+def _like_classes(given: Given) -> Warning_ | None:
+    levels = np.unique(given.labels)
+    few = 3 <= len(levels) <= min(MOST_CLASSES, len(given.labels) // 2)
+    if not few or (levels != np.round(levels)).any():
+        return None
+    return _warning(
+        "labels like classes",
+        f"the labels are {len(levels)} whole numbers ({_counted(levels.astype(int), 'and')}), and "
+        "are fitted as numbers",
+        "--positive LEVEL if they are classes",
+    )
 
 
 def _unbalanced(data: dict[str, Any]) -> Warning_ | None:

@@ -328,6 +328,15 @@ def test_labels_that_the_theorems_do_not_want_are_warned_of(tmp_path: Path) -> N
     assert "from 0.05 to 1" in wide["labels of very different size"]["reason"]
 
 
+def test_whole_numbers_of_few_values_look_like_classes(tmp_path: Path) -> None:
+    X, y = tame()
+    warning = kinds(request(tmp_path, X, np.tile([1, 2, 7], 4)))["labels like classes"]
+    assert "3 whole numbers (1, 2, 7)" in warning["reason"]
+    assert "--positive" in warning["try"]
+    for labels in (y, np.arange(1, 13), np.tile([1, 2, 7.5], 4)):
+        assert "labels like classes" not in kinds(request(tmp_path, X, labels))
+
+
 def test_unequal_rows_are_named(tmp_path: Path) -> None:
     X, y = tame()
     X[6] *= 9

@@ -149,6 +149,11 @@ def test_figures_of_a_run_and_of_one_that_was_stopped(pages: dict[str, str]) -> 
     assert "From step 1 on the active examples are those" in Parsed(pages["tame"]).text
 
 
+@pytest.mark.parametrize(("name", "tone"), [("tame", "good"), ("outside", ""), ("stopped", "bad")])
+def test_only_what_is_wrong_is_alarming(name: str, tone: str, pages: dict[str, str]) -> None:
+    assert f'<header id="answer" class="answer {tone}">' in pages[name]
+
+
 def test_what_was_done_to_the_features_is_on_the_page(pages: dict[str, str]) -> None:
     text = Parsed(pages["lifted"]).text
     assert "500 random Fourier features of the 600 given ones, bandwidth" in text
