@@ -151,7 +151,7 @@ def _just_one(trial: Trial, reference: str) -> Margin:
 
 
 def the_run_settles(trial: Trial) -> Margin:
-    """The run is certified within 2000 steps: it neither chatters at a kink nor diverges."""
+    """The run is certified within 1000 steps: it neither chatters at a kink nor diverges."""
     return Margin(0.0, np.where(trial.run.certified, 1.0, -1.0))
 
 
@@ -258,7 +258,7 @@ def all_covered(trial: Trial) -> Margin:
 
 
 def chatters(trial: Trial) -> Margin:
-    """No certificate within 2000 steps: the run chatters at a kink, or is too slow."""
+    """No certificate within 1000 steps: the run chatters at a kink, or is too slow."""
     return Margin(1.0, np.where(trial.run.certified, 0.0, 1.0))
 
 
@@ -304,7 +304,7 @@ theorem = Theorem(
     method=(
         "m neurons of alternating output sign start at Gaussian weights with predictions of size "
         "1e-3; the relative step is c over the number of neurons of one sign. Runs without a "
-        "certificate within 2000 steps, which chatter at a kink, count as undecided. Wider and "
+        "certificate within 1000 steps, which chatter at a kink, count as undecided. Wider and "
         "narrower networks are compared on the same data and starts (the narrower one has the "
         "first neurons of the wider)."
     ),

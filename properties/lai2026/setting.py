@@ -119,7 +119,7 @@ def draw_pair(point: Point, generator: np.random.Generator, trials: int) -> Prob
     return ensemble_at(point, PAIR).draw(generator, trials)
 
 
-GIVEN_UP = 2_000
+GIVEN_UP = 1_000
 """Steps after which a run is left undecided where only its pattern matters: certified runs take a
 few dozen, and one that chatters at a kink would take as many as it is given."""
 
