@@ -192,7 +192,7 @@ def test_the_command_writes_the_page_beside_what_it_prints(
     printed, said = capsys.readouterr()
     written = json.loads((out / "data.json").read_text(encoding="utf-8"))
     assert code == written["exit_code"] == 0
-    assert written.pop("command").startswith("relu-verify ")
+    assert written.pop("command").startswith("relu-verify")
     assert json.loads(printed) == written
     assert str(out / "data.html") in said
     page = (out / "data.html").read_text(encoding="utf-8")
