@@ -247,8 +247,8 @@ def width_makes_no_difference(trial: Trial) -> Margin:
 
 
 def reaches_a_global_minimum(trial: Trial) -> Margin:
-    """Gradient descent from a random start ends at a global minimum (runs that chatter at a kink
-    are counted apart, as unknown)."""
+    """Gradient descent from a random start ends at a global minimum (of the certified runs; those
+    that chatter at a kink are counted apart)."""
     return _reaches(trial.run)
 
 
