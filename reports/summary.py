@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import sys
 from collections.abc import Sequence
@@ -17,8 +16,8 @@ from reports.rasters import rasters
 from reports.running import Result, Settings, error_share
 from verify import __version__
 from verify.claims import Status
-from verify.counterexample import jsonable, write_text
 from verify.verdict import Conclusion, Verdict
+from verify.writing import json_text, jsonable, write_text
 
 
 def summarise(
@@ -71,18 +70,33 @@ def sentence(verdicts: Sequence[Verdict]) -> str:
     """Say in one sentence what a run found."""
     claims = [v for v in verdicts if v.expected is not Conclusion.REFUTED]
     controls = [v for v in verdicts if v.expected is Conclusion.REFUTED]
-    parts = []
-    for conclusion in Conclusion:
-        count = sum(v.verdict is conclusion for v in claims)
-        if count:
-            parts.append(f"{count} {conclusion}")
-    told = f"Of {len(claims)} claims, {', '.join(parts)}" if claims else "No claims"
+    return f"{_said_of_claims(claims)}; {_said_of_controls(controls)}."
+
+
+def _said_of_claims(claims: Sequence[Verdict]) -> str:
+    counts = {word: sum(v.verdict is word for v in claims) for word in Conclusion}
+    found = [f"{count} {word}" for word, count in counts.items() if count]
+    if not claims:
+        return "No claim was checked"
+    if len(found) > 1:
+        return f"Of {len(claims)} claims, {', '.join(found)}"
+    return f"{_all(len(claims), 'claim')} {claims[0].verdict}"
+
+
+def _said_of_controls(controls: Sequence[Verdict]) -> str:
+    caught, count = sum(v.verdict is Conclusion.REFUTED for v in controls), len(controls)
     if not controls:
-        return f"{told}; there are no controls."
-    caught = sum(v.verdict is Conclusion.REFUTED for v in controls)
-    if caught == len(controls):
-        return f"{told}; all {caught} controls are refuted, as they must be."
-    return f"{told}; only {caught} of {len(controls)} controls are refuted: the evidence is void."
+        return "there are no controls"
+    if caught == count:
+        must = "it" if count == 1 else "they"
+        return f"{_all(count, 'control').lower()} refuted, as {must} must be"
+    if count == 1:
+        return "the control is not refuted: the evidence is void"
+    return f"only {caught} of {count} controls are refuted: the evidence is void"
+
+
+def _all(count: int, noun: str) -> str:
+    return f"The {noun} is" if count == 1 else f"All {count} {noun}s are"
 
 
 def versions() -> dict[str, str]:
@@ -170,10 +184,5 @@ def write(report: dict[str, Any], folder: Path) -> None:
     """
     from reports.html import render
 
-    for name, content in (("report.json", as_json(report)), ("report.html", render(report))):
+    for name, content in (("report.json", json_text(report)), ("report.html", render(report))):
         write_text(folder / name, content)
-
-
-def as_json(report: dict[str, Any]) -> str:
-    """Return the content of report.json."""
-    return json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -64,7 +64,31 @@ def test_the_sentence_counts_every_conclusion(verdict: Verdict) -> None:
     verdicts.append(concluded(verdict, Conclusion.REFUTED, control=True))
     told = sentence(verdicts)
     assert told.startswith("Of 6 claims, 1 certified, 1 supported, 1 refuted, 1 vacuous")
-    assert "all 1 controls are refuted" in told
+    assert "the control is refuted, as it must be" in told
+
+
+@pytest.mark.parametrize(
+    ("claims", "controls", "told"),
+    [
+        ("", "", "No claim was checked; there are no controls."),
+        ("s", "r", "The claim is supported; the control is refuted, as it must be."),
+        ("sss", "rr", "All 3 claims are supported; all 2 controls are refuted, as they must be."),
+        ("sv", "", "Of 2 claims, 1 supported, 1 vacuous; there are no controls."),
+        ("r", "s", "The claim is refuted; the control is not refuted: the evidence is void."),
+        (
+            "s",
+            "rsr",
+            "The claim is supported; only 2 of 3 controls are refuted: the evidence is void.",
+        ),
+    ],
+)
+def test_the_sentence_reads_well_whatever_the_numbers(
+    verdict: Verdict, claims: str, controls: str, told: str
+) -> None:
+    words = {"s": Conclusion.SUPPORTED, "r": Conclusion.REFUTED, "v": Conclusion.VACUOUS}
+    verdicts = [concluded(verdict, words[word]) for word in claims]
+    verdicts += [concluded(verdict, words[word], control=True) for word in controls]
+    assert sentence(verdicts) == told
 
 
 def test_built_in_theorems_share_the_error_and_a_users_own_has_it_in_full() -> None:
