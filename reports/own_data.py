@@ -13,7 +13,6 @@ from reports.own_data_input import Given, Request, read, told_options
 from reports.own_data_warnings import duplicates, is_centred, warnings_of
 from reports.own_data_words import sentence
 from verify.arrays import to_numpy
-from verify.counterexample import jsonable
 from verify.engine.evaluate import margin_of
 from verify.engine.examine import Examined, Met, examine
 from verify.errors import InputError
@@ -29,9 +28,11 @@ from verify.relu.effective_dimensions import (
 from verify.relu.gap import deductive_bounds, implicit_bias_gap, leading_order
 from verify.relu.minimum_norm import MinimumNorm, minimum_norm
 from verify.relu.problem import Problem
-from verify.theorem import Theorem, Trial
+from verify.theorem import Theorem
 from verify.tolerances import IDENTITY
+from verify.trial import Trial
 from verify.verdict import Conclusion
+from verify.writing import jsonable
 
 MAX_STEPS = 20_000
 

@@ -6,7 +6,6 @@ and text from files is escaped.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,8 @@ from reports.marks import mark
 from reports.own_data import SCHEMA_VERSION
 from reports.own_data_words import is_frozen, is_settled
 from reports.typography import Part, number, percent
-from verify.counterexample import write_text
 from verify.errors import InputError
+from verify.writing import json_text, write_text
 
 
 def write(found: dict[str, Any], folder: Path, command: str = "") -> None:
@@ -27,8 +26,7 @@ def write(found: dict[str, Any], folder: Path, command: str = "") -> None:
     command: what was typed, for the page.   Raises InputError where they cannot be written.
     """
     kept = {**found, "command": command}
-    text = json.dumps(kept, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    for name, content in (("data.json", text), ("data.html", render(kept))):
+    for name, content in (("data.json", json_text(kept)), ("data.html", render(kept))):
         write_text(folder / name, content)
 
 

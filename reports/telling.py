@@ -15,15 +15,14 @@ from reports.journal import open_store, run_line, runs_of
 from reports.markdown import markdown
 from reports.rebuild import Rebuilt, missing_lines, rebuild, restore
 from reports.saved import read
-from reports.summary import as_json
 from reports.tables import table
-from verify.counterexample import write_text
 from verify.errors import InputError, ReluVerifyError
+from verify.writing import json_text, write_text
 
 FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
     "html": render,
     "md": markdown,
-    "json": as_json,
+    "json": json_text,
     "csv": table,
 }
 

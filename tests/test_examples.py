@@ -10,7 +10,7 @@ from verify.engine.evaluate import draw_trial, margin_of
 from verify.engine.plan import Cell
 from verify.loading import load_file
 from verify.space import Point
-from verify.theorem import Trial
+from verify.trial import Trial
 from verify.verdict import Conclusion
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -37,7 +37,8 @@ _HOMES = {
     "verify.margin": ("Margin",),
     "verify.measures": ("Chain", "Frequency", "Quantiles"),
     "verify.space": ("Axis", "Point", "geometric"),
-    "verify.theorem": ("Theorem", "Trial"),
+    "verify.theorem": ("Theorem",),
+    "verify.trial": ("Trial",),
     "verify.verdict": ("Conclusion", "Verdict", "Verdicts"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
     from verify.space import Point as Point
     from verify.space import geometric as geometric
     from verify.theorem import Theorem as Theorem
-    from verify.theorem import Trial as Trial
+    from verify.trial import Trial as Trial
     from verify.verdict import Conclusion as Conclusion
     from verify.verdict import Verdict as Verdict
     from verify.verdict import Verdicts as Verdicts

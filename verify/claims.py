@@ -17,7 +17,7 @@ from verify.margin import Margin
 from verify.space import Point
 
 if TYPE_CHECKING:
-    from verify.theorem import Trial
+    from verify.trial import Trial
 
 Inequality = Callable[["Trial"], Margin]
 Quantity = Callable[["Trial"], Any]

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import re
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,8 +20,10 @@ from verify.engine.examine import chain_of
 from verify.engine.plan import Cell, broken_by, whole
 from verify.errors import InputError, ReluVerifyError, TheoremError
 from verify.space import Point
-from verify.theorem import Theorem, Trial
+from verify.theorem import Theorem
+from verify.trial import Trial
 from verify.verdict import IN_SCOPE
+from verify.writing import json_text, jsonable, write_text
 
 FORMAT = "relu-verify counterexample"
 VERSION = 1
@@ -250,28 +249,7 @@ def write(example: Counterexample, path: str | Path) -> None:
     }
     if not example.theorem_file:
         del content["theorem_file"]
-    write_text(Path(path), json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-
-
-def write_text(target: Path, text: str) -> None:
-    """Write a file in UTF-8, whole or not at all. Raises InputError if it cannot be written.
-
-    Half surrogates, of a file name that is no UTF-8 say, become JSON's escapes of them.
-    """
-    partial = target.with_name(f".{os.getpid()}-{threading.get_ident()}.partial")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            partial.write_bytes(text.encode("utf-8", "backslashreplace"))
-            partial.replace(target)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
-    except OSError as reason:
-        raise InputError(
-            f"{target} cannot be written ({reason.strerror or reason}); choose another folder, "
-            "or make room there"
-        ) from reason
+    write_text(Path(path), json_text(content))
 
 
 def read(path: str | Path) -> Counterexample:
@@ -331,50 +309,3 @@ def _margin(path: str | Path, stored: float | None) -> float:
     if not math.isfinite(margin):
         raise InputError(f"{path}: margin={margin}, expected a finite number")
     return margin
-
-
-def jsonable(value: Any) -> Any:
-    """Return `value` with arrays as lists, NaN and infinities as null, and what JSON has no word
-    for as its repr."""
-    return _jsonable(value, ())
-
-
-def _jsonable(value: Any, around: tuple[int, ...]) -> Any:
-    """Return `value` as JSON-able; around: the ids of what it lies in."""
-    if id(value) in around or len(around) > _DEEPEST:
-        return "…"
-    inside = (*around, id(value))
-    if isinstance(value, Mapping):
-        return {_text(key): _jsonable(entry, inside) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_jsonable(entry, inside) for entry in value]
-    if isinstance(value, _PLAIN):
-        return _plain(value)
-    try:
-        plain = to_numpy(value).tolist()
-    except Exception:  # of whatever library
-        plain = value
-    return _jsonable(plain, inside) if isinstance(plain, (*_PLAIN, list)) else _text(value)
-
-
-def _plain(value: Any) -> Any:
-    """Return a scalar as JSON has it, an integer that Python would not read again as text."""
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    return hex(value) if isinstance(value, int) and value.bit_length() > 10_000 else value
-
-
-_DEEPEST = 50
-"""Levels of nesting below which `jsonable` leaves out."""
-
-_PLAIN = (str, bool, int, float, type(None))
-
-
-def _text(value: Any) -> str:
-    """Return a string as it is and the repr of anything else, the same in every run."""
-    if isinstance(value, str | int):
-        return str(value)
-    try:
-        return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))[:1_000]
-    except Exception:  # of whatever class
-        return f"<{type(value).__name__}>"

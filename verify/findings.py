@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from verify.margin import Floats
+from verify.writing import jsonable
 
 SUMMARY_LEVELS = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 """The levels of the seven numbers that tell a distribution: least, quantiles, greatest."""
@@ -180,14 +180,4 @@ class Realised:
 
 def json_values(finding: Any) -> dict[str, Any]:
     """Return a dataclass as JSON-able values (NaN and infinities as null)."""
-    return {name: _jsonable(value) for name, value in asdict(finding).items()}
-
-
-def _jsonable(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _jsonable(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_jsonable(entry) for entry in value]
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return str(value) if isinstance(value, StrEnum) else value
+    return {name: jsonable(value) for name, value in asdict(finding).items()}

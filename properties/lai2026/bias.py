@@ -19,8 +19,8 @@ from verify.relu.gap import deductive_bounds, implicit_bias_gap, leading_order, 
 from verify.relu.minimum_norm import MinimumNorm, optimality_residuals
 from verify.relu.problem import Problem
 from verify.space import Point, geometric
-from verify.theorem import Trial
 from verify.tolerances import IDENTITY, KKT
+from verify.trial import Trial
 
 Host = np.ndarray[Any, Any]
 

@@ -19,7 +19,7 @@ from verify.margin import Margin
 from verify.measures import Frequency, Measure, Quantiles
 from verify.relu.effective_dimensions import freezing_probability, regime_index
 from verify.space import Point, geometric
-from verify.theorem import Trial
+from verify.trial import Trial
 
 Host = np.ndarray[Any, Any]
 

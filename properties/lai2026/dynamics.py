@@ -19,8 +19,8 @@ from verify.relu.descent import gradient_step, start
 from verify.relu.gap import nearest_interpolant, norm_in_span
 from verify.relu.plain import PlainRun
 from verify.relu.problem import Problem
-from verify.theorem import Trial
 from verify.tolerances import IDENTITY
+from verify.trial import Trial
 
 Host = np.ndarray[Any, Any]
 

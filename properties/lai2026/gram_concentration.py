@@ -15,7 +15,8 @@ from verify.measures import Quantiles
 from verify.relu.effective_dimensions import gram_deviation
 from verify.relu.problem import Problem
 from verify.space import Axis, Point
-from verify.theorem import Theorem, Trial
+from verify.theorem import Theorem
+from verify.trial import Trial
 
 Host = np.ndarray[Any, Any]
 

@@ -14,8 +14,8 @@ from verify.arrays import to_numpy
 from verify.margin import Margin
 from verify.measures import Chain
 from verify.relu.gap import nearest_interpolant, norm_in_span
-from verify.theorem import Trial
 from verify.tolerances import IDENTITY
+from verify.trial import Trial
 
 
 def gram_concentrates(trial: Trial) -> Margin:

@@ -18,7 +18,8 @@ from verify.relu.descent import Run
 from verify.relu.plain import PlainRun
 from verify.relu.problem import Problem
 from verify.space import Axis, Point
-from verify.theorem import Theorem, Trial
+from verify.theorem import Theorem
+from verify.trial import Trial
 
 Host = np.ndarray[Any, Any]
 

@@ -27,7 +27,8 @@ from verify.relu.gap import norm_in_span
 from verify.relu.linear import LinearRun, descend_linearly, minimum_norm_interpolant
 from verify.relu.problem import Problem
 from verify.space import Point
-from verify.theorem import Theorem, Trial
+from verify.theorem import Theorem
+from verify.trial import Trial
 
 _APART = 1e-9
 """What counts as equal after plain steps down to residuals of 1e-13, dimensionless."""

@@ -33,8 +33,8 @@ from verify.relu.plain import PlainRun, descend_plainly
 from verify.relu.problem import Problem
 from verify.relu.spectra import Spectrum
 from verify.space import Axis, Point
-from verify.theorem import Trial
 from verify.tolerances import REGULAR_ABOVE
+from verify.trial import Trial
 
 CITATION = (
     "Lai, Wang, Tao, Muthukumar: How Does the ReLU Activation Affect the Implicit Bias of Gradient "

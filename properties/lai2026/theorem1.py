@@ -21,8 +21,9 @@ from verify.relu.certificate import rounding
 from verify.relu.plain import PlainRun
 from verify.relu.problem import Problem
 from verify.space import Point
-from verify.theorem import Theorem, Trial
+from verify.theorem import Theorem
 from verify.tolerances import IDENTITY
+from verify.trial import Trial
 
 GIVEN = (NONZERO_LABELS, POSITIVE_START, REGULAR, STEP_ONE_CERTIFICATE)
 

@@ -29,7 +29,8 @@ from verify.margin import Margin
 from verify.relu.descent import descend
 from verify.relu.effective_dimensions import relative_step
 from verify.space import Point
-from verify.theorem import Theorem, Trial
+from verify.theorem import Theorem
+from verify.trial import Trial
 
 COMPARABLE = (NONZERO_LABELS, BOTH_SIGNS, REGULAR)
 GIVEN = (*COMPARABLE, POSITIVE_START, START_IN_SPAN, FROZEN)

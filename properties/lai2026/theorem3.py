@@ -24,8 +24,9 @@ from verify.relu.gap import norm_in_span
 from verify.relu.plain import PlainRun
 from verify.relu.problem import Problem
 from verify.space import Point
-from verify.theorem import Theorem, Trial
+from verify.theorem import Theorem
 from verify.tolerances import IDENTITY
+from verify.trial import Trial
 
 GIVEN = (NONZERO_LABELS, POSITIVE_START, REGULAR, STEP_ONE_CERTIFICATE)
 

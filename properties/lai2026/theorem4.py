@@ -27,8 +27,9 @@ from verify.margin import Margin
 from verify.relu.descent import descend
 from verify.relu.minimum_norm import MinimumNorm
 from verify.space import Point
-from verify.theorem import Theorem, Trial
+from verify.theorem import Theorem
 from verify.tolerances import IDENTITY
+from verify.trial import Trial
 
 CELLS = (
     Point(n=10, d=2_000, c=0.5),

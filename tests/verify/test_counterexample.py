@@ -4,13 +4,12 @@ import json
 import math
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from tests.verify.engine.toys import at_least_zero, below_a_half, theorem_of, write_theorem
 from verify import counterexample
 from verify.claims import Control, Universal
-from verify.counterexample import Counterexample, captured, jsonable, realise, replay
+from verify.counterexample import Counterexample, captured, realise, replay
 from verify.errors import InputError
 from verify.loading import load_file
 from verify.measures import Chain
@@ -138,35 +137,6 @@ def test_a_describe_that_fails_is_told_in_place_of_the_facts(describe, said):
     theorem = replace(THEOREM, describe=describe)
     example = captured(theorem, theorem.claim("never"), "drawn", DRAWN, -0.5)
     assert said in example.facts["describe"]
-
-
-class Hostile:
-    def __repr__(self):
-        raise ValueError("no")
-
-
-CYCLE: list = [1]
-CYCLE.append(CYCLE)
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (np.array([1.0, np.nan]), [1.0, None]),
-        (np.float32(0.5), 0.5),
-        (object(), "<object object>"),
-        (1j, "1j"),
-        (Hostile(), "<Hostile>"),
-        (CYCLE, [1, "…"]),
-        ({1: b"x"}, {"1": "b'x'"}),
-        (np.array([None, {1}], dtype=object), [None, "{1}"]),
-        (1 << 20_000, hex(1 << 20_000)),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_anything_becomes_json(value, expected):
-    assert jsonable(value) == expected
-    json.dumps(jsonable(value), allow_nan=False)
 
 
 def fails_to_run(trial):

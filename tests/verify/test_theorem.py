@@ -24,7 +24,8 @@ from verify.errors import InputError, TheoremError, UnknownName
 from verify.explicit import Explicit, Field
 from verify.margin import Margin
 from verify.space import Axis, Point, geometric
-from verify.theorem import Trial, points_of
+from verify.theorem import points_of
+from verify.trial import Trial
 
 quickly = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 

@@ -17,7 +17,8 @@ from verify.errors import InputError, TheoremError
 from verify.margin import Floats, Margin
 from verify.measures import Chain, Frequency, Measure
 from verify.space import Point
-from verify.theorem import Theorem, Trial
+from verify.theorem import Theorem
+from verify.trial import Trial
 from verify.verdict import IN_SCOPE, OUT_OF_SCOPE, SCOPE_UNKNOWN
 
 BAND = ("band_low", "band_high")

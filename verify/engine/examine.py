@@ -13,7 +13,8 @@ import numpy as np
 from verify.claims import Assumption, Claim, Probable, Rate, name_of, statement_of
 from verify.engine.evaluate import margin_of, scope_of
 from verify.margin import Margin
-from verify.theorem import Theorem, Trial, freeze
+from verify.theorem import Theorem
+from verify.trial import Trial, freeze
 from verify.verdict import OUT_OF_SCOPE, SCOPE_UNKNOWN, Conclusion
 
 

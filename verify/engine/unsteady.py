@@ -10,7 +10,8 @@ from verify.claims import name_of
 from verify.engine.evaluate import draw_trial, evaluate_trial, simulator
 from verify.engine.plan import Cell
 from verify.measures import CHAIN
-from verify.theorem import Theorem, Trial
+from verify.theorem import Theorem
+from verify.trial import Trial
 
 
 def unsteady(theorem: Theorem, cell: Cell, root_seed: int, block: int) -> str:

@@ -28,7 +28,7 @@ from verify.engine.plan import Cell
 from verify.errors import InputError, ReluVerifyError, TheoremError
 from verify.margin import Margin
 from verify.space import Point
-from verify.theorem import Trial
+from verify.trial import Trial
 
 
 def cell_of(theorem, point=HERE, control=""):

@@ -19,7 +19,7 @@ from verify.engine.examine import Linked, chain_of, examine, examine_chain
 from verify.errors import TheoremError
 from verify.margin import Margin
 from verify.measures import Chain
-from verify.theorem import Trial
+from verify.trial import Trial
 from verify.verdict import Conclusion
 
 
