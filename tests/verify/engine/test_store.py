@@ -276,7 +276,7 @@ def test_a_changed_definition_has_records_of_its_own(tmp_path, path):
 
 @pytest.mark.parametrize(
     "version",
-    ["verify.engine.check.np.__version__", "verify.__version__", "verify.arrays.Backend.version"],
+    ["verify.engine.gather.np.__version__", "verify.__version__", "verify.arrays.Backend.version"],
 )
 def test_another_version_of_what_computes_has_records_of_its_own(
     tmp_path, path, version, monkeypatch
