@@ -1,17 +1,18 @@
-"""The terminal: streams that never fail, signals that end a command, and a progress bar."""
+"""The terminal: steady streams, signals that end a command, a progress bar, what was typed."""
 
 from __future__ import annotations
 
 import errno
 import io
 import os
+import shlex
 import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, redirect_stdout
+from typing import Any, TextIO
 
 import click
 
@@ -108,6 +109,19 @@ def steady_streams() -> Iterator[None]:
             stream.flush()
         if None not in before:
             sys.stdout, sys.stderr = before
+
+
+@contextmanager
+def stdout_kept() -> Iterator[TextIO]:
+    """Yield stdout for what the command says; what theorems print meanwhile goes to stderr."""
+    stdout = sys.stdout
+    with redirect_stdout(sys.stderr):
+        yield stdout
+
+
+def typed() -> str:
+    """Return the command as it was typed, quoted for a shell."""
+    return shlex.join(["relu-verify", *sys.argv[1:]])
 
 
 class Terminated(KeyboardInterrupt):

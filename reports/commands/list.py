@@ -1,0 +1,17 @@
+"""`relu-verify list`: theorems with what they claim, control and measure."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("list")
+@click.argument("theorems", nargs=-1, metavar="[THEOREM|FILE]...")
+def list_(theorems: tuple[str, ...]) -> int:
+    """List theorems with their claims, controls and measures (default: all built-in)."""
+    from properties.catalogue import MODULES, distinct, find_theorem
+    from reports.lines import listing
+
+    for name in distinct(theorems or MODULES):
+        click.echo(listing(find_theorem(name)))
+    return 0

@@ -1,0 +1,51 @@
+"""`relu-verify report`: a run told again from its folder, or a report.json in another format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from reports.terminal import stdout_kept
+
+
+@click.command()
+@click.argument("place", metavar="DIR|FILE", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "md", "json", "csv"]),
+    default="html",
+    show_default=True,
+    help="html writes DIR/report.html, report.json and counterexamples/; the others print.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Write to this file, and nothing else."
+)
+@click.option("--records", is_flag=True, help="As csv, every number of every trial in DIR.")
+@click.option("--run", "number", type=int, help="The run of this number.  [default: the latest]")
+@click.option("--list", "listing", is_flag=True, help="List the runs that DIR remembers.")
+def report(
+    place: Path, form: str, out: Path | None, records: bool, number: int | None, listing: bool
+) -> int:
+    """Tell a run again from the records in its folder, or show a report.json in another format.
+
+    Nothing is sampled and nothing is searched: the verdicts are those that the run gave (single
+    blocks are made again from their seeds, to describe counterexamples and for pictures). If
+    records are missing, or were made by another version of the theorem, of numpy or of this
+    tool, the theorems that are complete are told and the others named.
+
+    \b
+    Exit code 0 if the report is whole, whatever its verdicts are, 3 if theorems are missing in
+    it, 2 if there is nothing to tell.
+    """
+    from reports.telling import export, list_runs, tell
+
+    if (records and form != "csv") or (place.is_file() and (records or listing or number)):
+        raise click.UsageError(
+            "--records goes with --format csv, and --records, --run and --list go with a folder"
+        )
+    with stdout_kept() as stdout:
+        if listing:
+            return list_runs(place, stdout)
+        return export(place, out, stdout) if records else tell(place, form, out, number, stdout)

@@ -1,0 +1,99 @@
+"""`relu-verify run`: verify theorems, and keep everything in a folder."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import click
+
+from reports.terminal import ProgressBar, stdout_kept, typed
+
+
+@click.command()
+@click.argument("theorems", nargs=-1, metavar="[THEOREM|FILE]...")
+@click.option(
+    "--profile",
+    type=click.Choice(["quick", "full", "nightly"]),
+    default="quick",
+    show_default=True,
+    help="How much evidence to gather.",
+)
+@click.option("--seed", default=0, show_default=True, help="Root of all randomness.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=None, help="Worker processes.  [default: cores]"
+)
+@click.option(
+    "--backend", default="numpy", show_default=True, help="numpy, torch, cupy, array-api-strict."
+)
+@click.option(
+    "--confidence",
+    default=0.95,
+    show_default=True,
+    help="Probability that nothing the run states is wrong.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Folder for report.json, report.html, counterexamples/ and the records.  [default: "
+    "relu-verify-out, and relu-verify-out/NAME for theorems that are named]",
+)
+def run(
+    theorems: tuple[str, ...],
+    profile: str,
+    seed: int,
+    jobs: int | None,
+    backend: str,
+    confidence: float,
+    out: Path | None,
+) -> int:
+    """Verify theorems: built-in ids, or Python files that hold one (default: all built-in).
+
+    Prints one line a claim: verdict, id, counts "holds/in scope/trials", bound, worst margin;
+    then what the theorem measures, which is not judged.
+    An interrupted run goes on when the same command is run again.
+    """
+    from properties.catalogue import MODULES, distinct, find_theorem
+    from reports.journal import begin, finish
+    from reports.lines import verdict_line
+    from reports.measured_lines import measured_lines
+    from reports.running import Settings
+    from reports.running import run as run_theorems
+    from reports.summary import summarise, told, write
+
+    began = time.perf_counter()
+    chosen = [find_theorem(name) for name in distinct(theorems or MODULES)]
+    settings = Settings(profile, seed, jobs or _cores(), backend, confidence)
+    out = out or _default_folder(theorems)
+    command = typed()
+    number = begin(out, chosen, settings, command)
+    results = []
+    with ProgressBar() as bar, stdout_kept() as stdout:
+        for result in run_theorems(chosen, settings, out, bar.update):
+            bar.close()
+            results.append(result)
+            for verdict in result.verdicts:
+                click.echo(verdict_line(told(result, verdict)), file=stdout)
+            for line in measured_lines(result.verdicts):
+                click.echo(line, file=stdout)
+        report = summarise(results, settings, time.perf_counter() - began, command, out)
+        write(report, out)
+    finish(out, number, report)
+    click.echo(f"{report['sentence']}  [{time.perf_counter() - began:.0f} s in all]", err=True)
+    click.echo(f"Report: {out / 'report.html'}", err=True)
+    return int(report["exit_code"])
+
+
+def _default_folder(theorems: tuple[str, ...]) -> Path:
+    """Return relu-verify-out for everything, a folder of its own in it for named theorems."""
+    names = [Path(name).stem if name.endswith(".py") else name for name in theorems]
+    name = os.fsencode("+".join(dict.fromkeys(names)))[:100]
+    return Path("relu-verify-out", name.decode(errors="ignore"))
+
+
+def _cores() -> int:
+    """Return the number of cores that this process may use."""
+    available = getattr(os, "sched_getaffinity", None)
+    return len(available(0)) if available else os.cpu_count() or 1
