@@ -28,7 +28,6 @@ class Trial:
     point: Point | None
     problem: Any
     trials: int
-    run: Any
 
     def __init__(
         self,
@@ -43,14 +42,26 @@ class Trial:
         self.trials = trials
         simulator = simulate or theorem.simulate
         freeze(problem)
-        with blaming("simulate", simulator):
-            self.run = simulator(problem)
-        freeze(self.run)
+        self._simulator = simulator
         self._builders = theorem.references
         self._built: dict[str, Any] = {}
 
+    @property
+    def run(self) -> Any:
+        """What happened to the problem: simulated when it is first asked for, once."""
+        if "_run" not in vars(self):
+            with blaming("simulate", self._simulator):
+                found = self._simulator(self.problem)
+            freeze(found)
+            self._run = found
+        return self._run
+
+    def simulate(self) -> None:
+        """Simulate now: what goes wrong is then told, even where nothing looks at the run."""
+        _ = self.run
+
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in vars(self):
+        if name in vars(self) or name == "run":
             raise AttributeError(
                 f"trial.{name} was set anew, but all claims look at the same trial; use a variable "
                 "of your own"

@@ -71,7 +71,7 @@ def stream(theorem: Theorem, point: Point, root_seed: int, block: int) -> np.ran
 def draw_trial(
     theorem: Theorem, cell: Cell, root_seed: int, block: int, backend: Backend | None = None
 ) -> Trial:
-    """Draw and simulate one whole block of a cell."""
+    """Draw one whole block of a cell; it is simulated when its run is asked for."""
     generator = stream(theorem, cell.point, root_seed, block)
     with blaming("draw", theorem.draw):
         drawn = theorem.draw(cell.point, generator, theorem.block)
@@ -111,6 +111,7 @@ def evaluate_block(
 
 def evaluate_trial(theorem: Theorem, cell: Cell, trial: Trial) -> Record:
     """Evaluate whatever a cell has, and its assumptions, on a trial."""
+    trial.simulate()
     entries = [theorem.entry(name) for name in cell.ids]
     scoped = [entry for entry in entries if not isinstance(entry, Chain)]
     series: dict[str, Floats] = {}
