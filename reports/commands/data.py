@@ -64,16 +64,16 @@ def data(
     (the last two need extras); labels also .txt. FILE::NAME picks an array of a file of several.
     Files are never unpickled.
     """
-    from reports.own_data import analyse
-    from reports.own_data_input import Request
-    from reports.own_data_lines import told
+    from reports.own_data.analysis import analyse
+    from reports.own_data.lines import told
+    from reports.own_data.request import Request
     from verify.writing import json_text
 
     request = Request(features, labels, relative_step=step, **options)
     with stdout_kept():
         found = analyse(request)
     if out is not None:
-        from reports.own_data_page import write
+        from reports.own_data.page import write
 
         write(found, out, typed())
     if as_json:

@@ -21,8 +21,8 @@ def diff(before: Path, after: Path, as_json: bool) -> int:
     Exit code 0 if no verdict changed, 1 if one changed for the worse, 3 if verdicts changed
     otherwise or claims were added, removed or stated differently, 2 for what is no report.
     """
-    from reports.diff import compare
-    from reports.diff_lines import told
+    from reports.diff.compare import compare
+    from reports.diff.lines import told
     from reports.saved import read
     from verify.writing import json_text
 

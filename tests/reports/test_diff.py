@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from reports.diff import ERROR, compare
-from reports.diff_lines import told
+from reports.diff.compare import ERROR, compare
+from reports.diff.lines import told
 from tests.reports.conftest import Call
 
 Report = dict[str, Any]
@@ -183,7 +183,7 @@ def test_the_test_of_frequencies_alarms_as_rarely_as_it_says() -> None:
     import numpy as np
     from scipy.stats import binom
 
-    from reports.diff import _fisher
+    from reports.diff.compare import _fisher
 
     n, p = 30, 0.9
     law = binom.pmf(np.arange(n + 1), n, p)

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reports.own_data import analyse
-from reports.own_data_input import Request, read
-from reports.own_data_lines import told
-from reports.own_data_warnings import duplicates, warnings_of
+from reports.own_data.analysis import analyse
+from reports.own_data.lines import told
+from reports.own_data.request import Request, read
+from reports.own_data.warnings import duplicates, warnings_of
 from verify.errors import InputError, TheoremError, UnknownName
 from verify.relu.random_features import RandomFeatures, median_distance
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "data"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "data"
 TAME = Request(str(EXAMPLE / "features.csv"), str(EXAMPLE / "labels.csv"), positive="treated")
 
 
@@ -130,7 +130,7 @@ def test_nothing_is_drawn_beyond_a_run_that_is_given_up(
     found = analyse(asked)
     (neuron,) = found["patterns"]["neurons"]
     assert len(neuron["steps"]) - 1 == found["descent"]["last_flip"] + 12
-    monkeypatch.setattr("reports.own_data.MAX_STEPS", 2)
+    monkeypatch.setattr("reports.own_data.analysis.MAX_STEPS", 2)
     found = analyse(asked)
     assert found["descent"]["status"] == "undecided"
     assert found["sentence"].endswith("has not settled after 2 steps.")
@@ -363,7 +363,7 @@ def test_warnings_change_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     asked = request(tmp_path, X + 0.1, [1] + [-1] * 11)
     found = analyse(asked)
     assert found["warnings"]
-    monkeypatch.setattr("reports.own_data.warnings_of", lambda *_: [])
+    monkeypatch.setattr("reports.own_data.analysis.warnings_of", lambda *_: [])
     silent = analyse(asked)
     assert {**found, "warnings": []} == silent
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from reports import figures, svg
-from reports.own_data_words import is_settled
+from reports.own_data.words import is_settled
 from reports.svg import COLOURS
 from reports.typography import Part, number
 

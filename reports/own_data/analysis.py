@@ -9,9 +9,9 @@ import numpy as np
 from properties.catalogue import find_theorem, full_id
 from properties.lai2026.setting import STABLE_STEP
 from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, UNSETTLED, USAGE
-from reports.own_data_input import Given, Request, read, told_options
-from reports.own_data_warnings import duplicates, is_centred, warnings_of
-from reports.own_data_words import sentence
+from reports.own_data.request import Given, Request, read, told_options
+from reports.own_data.sentence import sentence
+from reports.own_data.warnings import duplicates, is_centred, warnings_of
 from verify.arrays import to_numpy
 from verify.engine.evaluate import margin_of
 from verify.engine.examine import Examined, Met, examine

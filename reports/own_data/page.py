@@ -9,12 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from reports import own_data_figures, own_data_lines, typography
+from reports import typography
 from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, USAGE
 from reports.html import environment
 from reports.marks import mark
-from reports.own_data import SCHEMA_VERSION
-from reports.own_data_words import is_frozen, is_settled
+from reports.own_data import figures, words
+from reports.own_data.analysis import SCHEMA_VERSION
+from reports.own_data.words import is_frozen, is_settled, or_infinite
 from reports.typography import Part, number, percent
 from verify.errors import InputError
 from verify.writing import json_text, write_text
@@ -64,7 +65,7 @@ def _page(found: Part) -> dict[str, Any]:
         "gap": _gap(found) if went_on else [],
         "claims": [_claim(claim) for claim in found.get("claims") or ()],
         "theorems": found.get("theorems") or (),
-        "figures": own_data_figures.captioned(found),
+        "figures": figures.captioned(found),
         "command": found.get("command") or "",
     }
 
@@ -90,10 +91,10 @@ def _ledger(found: Part) -> list[tuple[str, str]]:
 
 def _facts(found: Part) -> list[tuple[str, str]]:
     data = found["data"]
-    given = own_data_lines.given_words(found) or "as they are in the file"
+    given = words.given_words(found) or "as they are in the file"
     return [
         ("Features", given),
-        ("Model", own_data_lines.neurons_words(found)),
+        ("Model", words.neurons_words(found)),
         (
             "Labels",
             f"{number(data['positives'])} positive, {number(data['negatives'])} negative, "
@@ -108,14 +109,14 @@ def _facts(found: Part) -> list[tuple[str, str]]:
         (
             "Gram matrix",
             f"λ_max = {number(data['largest_eigenvalue_over_mean_diagonal'])} τ; "
-            f"λ_max/λ_min = {_or_infinite(data['conditioning'])}; largest |cosine| "
+            f"λ_max/λ_min = {or_infinite(data['conditioning'], number)}; largest |cosine| "
             f"{number(data['coherence'])}; δ = {number(data['gram_deviation'])}",
         ),
         ("Common mean", f"{percent(data['share_of_common_mean'])} of the trace"),
         (
             "Prediction",
             f"H ≈ {number(data['regime_index_H'])} (freezing is likely from about 2 on), "
-            f"{own_data_lines.freezing_words(dict(data))}; both are heuristics of ours",
+            f"{words.freezing_words(dict(data))}; both are heuristics of ours",
         ),
     ]
 
@@ -130,7 +131,7 @@ def _descent(found: Part) -> list[tuple[str, str]]:
     return [
         ("Outcome", f"{descent['status']} at step {number(descent['steps'])}"),
         ("Last change of pattern", f"step {number(descent['last_flip'])}"),
-        (end, inactive + own_data_lines.second_words(found)),
+        (end, inactive + words.second_words(found)),
         ("Global minimum", "yes" if descent["global_minimum"] else "no"),
         ("Largest misfit", number(descent["largest_misfit"])),
         ("Loss", number(descent["loss"])),
@@ -143,12 +144,12 @@ def _gap(found: Part) -> list[tuple[str, str]]:
         (
             "Minimum norm",
             f"{number(best['norm'])}; largest optimality residual {number(max(best['kkt']), 2)}"
-            f"{own_data_lines.bracket_words(found)}",
+            f"{words.bracket_words(found)}",
         )
     ]
     if best["gap"] is None:
         return [*rows, ("Gap", "none: the run has no certified limit")]
-    unit = own_data_lines.gap_unit(found)
+    unit = words.gap_unit(found)
     rows.append(
         (
             "Gap",
@@ -163,16 +164,11 @@ def _gap(found: Part) -> list[tuple[str, str]]:
         ("Leading order", number(best["leading_order"])),
         (
             "Deductive bounds",
-            f"{number(best['deductive_low'])} to {_or_infinite(best['deductive_high'])}",
+            f"{number(best['deductive_low'])} to {or_infinite(best['deductive_high'], number)}",
         ),
     ]
 
 
 def _claim(claim: Part) -> dict[str, Any]:
-    word, note = own_data_lines.claim_words(dict(claim))
+    word, note = words.claim_words(dict(claim))
     return {**claim, "word": word, "note": note, "mark": mark(claim)}
-
-
-def _or_infinite(value: float | None) -> str:
-    """Return a number that JSON has no word for where it is infinite."""
-    return "∞" if value is None else number(value)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from reports.own_data_input import Given
+from reports.own_data.request import Given
 from reports.typography import percent
 
 CENTRED_BELOW = 1e-4

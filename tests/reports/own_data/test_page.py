@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reports import cli, own_data_figures, own_data_page
-from reports.own_data import analyse
-from reports.own_data_input import Request
+from reports import cli
+from reports.own_data.analysis import analyse
+from reports.own_data.figures import spectrum
+from reports.own_data.page import render
+from reports.own_data.request import Request
 from tests.reports import browser
 from verify.errors import InputError
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "data"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "data"
 FILES = [str(EXAMPLE / "features.csv"), str(EXAMPLE / "labels.csv")]
 TAME = Request(*FILES, positive="treated")
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)> & {{ 7*7 }} ∮ 🙂"
@@ -80,9 +82,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def pages(found: dict[str, dict[str, Any]]) -> dict[str, str]:
-    return {
-        name: own_data_page.render({**each, "command": HOSTILE}) for name, each in found.items()
-    }
+    return {name: render({**each, "command": HOSTILE}) for name, each in found.items()}
 
 
 NAMES = ["tame", "lifted", "outside", "pair", "stopped", "hostile"]
@@ -161,19 +161,17 @@ def test_what_was_done_to_the_features_is_on_the_page(pages: dict[str, str]) -> 
 
 
 def test_the_same_analysis_gives_the_same_bytes(found: dict[str, Any]) -> None:
-    assert own_data_page.render(found["tame"]) == own_data_page.render(
-        json.loads(json.dumps(found["tame"]))
-    )
+    assert render(found["tame"]) == render(json.loads(json.dumps(found["tame"])))
 
 
 def test_an_analysis_of_another_version_is_refused(found: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="schema_version=99"):
-        own_data_page.render({**found["tame"], "schema_version": 99})
+        render({**found["tame"], "schema_version": 99})
 
 
 def test_a_spectrum_without_a_smallest_eigenvalue_is_drawn() -> None:
     for values in ([1.0], [3.0, 0.0, -1e-17], [5.0, 5.0]):
-        svg = own_data_figures.spectrum(values, 1.0, name="s", label="S")
+        svg = spectrum(values, 1.0, name="s", label="S")
         assert svg.startswith("<svg")
         assert "nan" not in svg.lower()
 
@@ -219,7 +217,7 @@ def test_labels_may_be_a_column_and_options_reach_the_analysis(
 def test_what_a_theorem_prints_is_no_finding(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from tests.reports.test_own_data import OWN
+    from tests.reports.own_data.test_analysis import OWN
 
     file = tmp_path / "mine.py"
     file.write_text(OWN.replace("{most}", "12"))

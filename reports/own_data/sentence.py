@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from verify.relu.descent import CERTIFIED, DIVERGED
+from reports.own_data.words import is_frozen, is_settled
+from verify.relu.descent import DIVERGED
 
 _FROZEN = {
     1: "the active examples are those of positive label, as stated",
@@ -13,21 +14,11 @@ _FROZEN = {
 
 
 def sentence(found: dict[str, Any]) -> str:
-    """Say in one plain sentence what `own_data.analyse` found, and what a user may try."""
+    """Say in one plain sentence what `analyse` found, and what a user may try."""
     told = f"{found['stopped']}." if found["stopped"] else _regime(found)
     if found["data"]["only_0_and_1"]:
         told += " Labels 0 and 1 are targets here, not classes: name one with --positive 1."
     return told
-
-
-def is_frozen(found: dict[str, Any]) -> bool:
-    """Whether from step one on every neuron is active exactly on its label class, certified."""
-    return bool(found["descent"]["pattern_is_the_label_classes_from_step_one"] == "holds")
-
-
-def is_settled(found: dict[str, Any]) -> bool:
-    """Whether the run has a certified limit."""
-    return bool(found["descent"]["status"] == CERTIFIED)
 
 
 def _regime(found: dict[str, Any]) -> str:
@@ -45,7 +36,7 @@ def _regime(found: dict[str, Any]) -> str:
     return told
 
 
-def dead_words(found: dict[str, Any]) -> str:
+def _dead(found: dict[str, Any]) -> str:
     """Say how many examples of which sign end inactive for the neuron of their sign; "" if none."""
     descent, data = found["descent"], found["data"]
     parts = [
@@ -63,7 +54,7 @@ def _did(found: dict[str, Any]) -> str:
         where = "at a global minimum"
         if not descent["global_minimum"]:
             missed = f"predictions miss by up to {descent['largest_misfit']:.3g}"
-            where = f"not at a global minimum: {dead_words(found) or missed}"
+            where = f"not at a global minimum: {_dead(found) or missed}"
         return f"gradient descent settles (certified at step {descent['steps']}), {where}"
     if descent["status"] == DIVERGED:
         return f"gradient descent diverges within {descent['steps']} steps"

@@ -4,40 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from reports.own_data_words import is_frozen, is_settled
-from verify.verdict import Conclusion
-
-_STATES = {"holds": "holds", "violated": "fails", "unknown": "cannot be decided"}
+from reports.own_data.words import (
+    bracket_words,
+    claim_words,
+    end_words,
+    five_digits,
+    freezing_words,
+    gap_unit,
+    given_words,
+    is_frozen,
+    neurons_words,
+    or_infinite,
+    second_words,
+)
 
 
 def told(found: dict[str, Any]) -> str:
-    """Return what `own_data.analyse` found as text."""
+    """Return what `analyse` found as text."""
     lines = [*_given(found), *_data(found["data"]), ""]
     if found["stopped"] is None:
         lines += [*_assumptions(found), "", *_descent(found), "", *_claims(found), ""]
     lines += [*_warnings(found), ""] if found["warnings"] else []
     return "\n".join([*lines, found["sentence"]])
-
-
-def given_words(found: dict[str, Any]) -> str:
-    """Say what was done to the features before anything else; "" where nothing was."""
-    parts = ["rows scaled to length 1"] if found["normalise_rows"] else []
-    lift = found["random_features"]
-    if lift:
-        kind = {"relu": "ReLU", "fourier": "Fourier"}[lift["kind"]]
-        told = f"{lift['number']} random {kind} features of the {lift['of_dimension']} given ones"
-        if lift["bandwidth"] is not None:
-            is_ = "" if lift["bandwidth_is"] == "given" else f", {lift['bandwidth_is']}"
-            told += f", bandwidth {lift['bandwidth']:.5g}{is_}"
-        parts.append(f"{told} (seed {lift['seed']})")
-    return "; ".join(parts)
-
-
-def neurons_words(found: dict[str, Any]) -> str:
-    """Say how many neurons there are."""
-    return {1: "one neuron, output sign +1", 2: "two neurons, output signs +1 and −1"}[
-        found["neurons"]
-    ]
 
 
 def _given(found: dict[str, Any]) -> list[str]:
@@ -57,7 +45,7 @@ def _data(data: dict[str, Any]) -> list[str]:
         f"Dimensions    d_2 ≈ {shown['d_2']} (plug-in{above}), d_∞ ≈ {shown['d_inf_rough']} "
         f"(a rough bound, at most n), trace ‖λ‖₁ ≈ {shown['trace']}",
         f"Gram matrix   λ_max = {shown['largest_eigenvalue_over_mean_diagonal']} × mean "
-        f"diagonal, conditioning {_or_infinite(data['conditioning'])}, coherence "
+        f"diagonal, conditioning {or_infinite(data['conditioning'], five_digits)}, coherence "
         f"{shown['coherence']}, δ = ‖G/τ − I‖ = {shown['gram_deviation']}",
         f"Common mean   {mean:.1f}% of the trace{shared if mean > 30 else ''}",
         f"Prediction    H ≈ {shown['regime_index_H']} (for a small start and a stable step, "
@@ -66,19 +54,12 @@ def _data(data: dict[str, Any]) -> list[str]:
     ]
 
 
-def freezing_words(data: dict[str, Any]) -> str:
-    """Return P̂; what is just below 1 is not printed as 1."""
-    value = data["predicted_freezing_probability"]
-    just_below = value is not None and 0.9999 <= value < 1
-    return "P̂ > 0.9999" if just_below else f"P̂ ≈ {_number(value)}"
-
-
 def _assumptions(found: dict[str, Any]) -> list[str]:
     return [
         f"Assumptions   at c = {found['relative_step']:g}, start {found['start']:g}: state, margin "
         "(negative where violated), statement [whose]",
         *(
-            f"  {a['state']:<9} {_number(a['margin']):>10}  {a['statement']}  [{a['status']}]"
+            f"  {a['state']:<9} {five_digits(a['margin']):>10}  {a['statement']}  [{a['status']}]"
             for a in found["assumptions"]
         ),
     ]
@@ -90,7 +71,7 @@ def _descent(found: dict[str, Any]) -> list[str]:
     lines = [
         f"Descent       {descent['status']} at step {descent['steps']}, last change of pattern at "
         f"step {descent['last_flip']}; {descent['dead_positives']} of {data['positives']} "
-        f"positives {_end(found)}, {descent['active_negatives']} negatives active"
+        f"positives {end_words(found)}, {descent['active_negatives']} negatives active"
         + second_words(found),
         f"Comparator    minimum norm ‖w⋆‖ = {shown['norm']}, largest KKT residual "
         f"{max(best['kkt']):.1e}{bracket_words(found)}",
@@ -105,47 +86,16 @@ def _descent(found: dict[str, Any]) -> list[str]:
     ]
 
 
-def second_words(found: dict[str, Any]) -> str:
-    """Say what becomes of the second neuron's examples; "" where there is one neuron."""
-    descent, data = found["descent"], found["data"]
-    if descent["dead_negatives"] is None:
-        return ""
-    return (
-        f"; of the neuron of sign −1, {descent['dead_negatives']} of {data['negatives']} negatives "
-        f"{_end(found)}, {descent['active_positives']} positives active"
-    )
-
-
-def _end(found: dict[str, Any]) -> str:
-    """Say of inactive examples that they stay so, where that is known."""
-    return "end dead" if is_settled(found) else "are inactive then"
-
-
-def bracket_words(found: dict[str, Any]) -> str:
-    """Say what is known of the least norm where solving each neuron alone is not certified."""
-    best = found["comparator"]
-    if best["certified"]:
-        return ""
-    low, high = map(_number, best["bracket"])
-    if low == high:
-        return "; not certified"
-    return f"; not certified: the least norm of a global minimum is within [{low}, {high}]"
-
-
-def gap_unit(found: dict[str, Any]) -> str:
-    """Return the unit that the theorems measure the gap in."""
-    return {1: "√(n₋/‖λ‖₁)", 2: "√(n/‖λ‖₁)"}[found["neurons"]]
-
-
 def _bounds(found: dict[str, Any]) -> str:
     """Return the line on what theory §6 says of the gap, or that it says nothing here."""
     shown = _shown(found["comparator"])
     if not is_frozen(found):
         classes = "the positives'" if found["neurons"] == 1 else "that of the label classes"
         return f"Bounds        none: they need the pattern to be {classes} from step one on"
+    high = or_infinite(found["comparator"]["deductive_high"], five_digits)
     return (
         f"Bounds        leading order predicts {shown['leading_order']}; deductive bounds "
-        f"[{shown['deductive_low']}, {_or_infinite(found['comparator']['deductive_high'])}]"
+        f"[{shown['deductive_low']}, {high}]"
     )
 
 
@@ -157,17 +107,7 @@ def _claim(claim: dict[str, Any]) -> str:
     """Return a line for a claim: what it comes to here, and what that does not say."""
     verdict, note = claim_words(claim)
     noted = f"  ({note})" if note else ""
-    return f"  {verdict:<12} {_number(claim['margin']):>10}  {claim['id']}{noted}"
-
-
-def claim_words(claim: dict[str, Any]) -> tuple[str, str]:
-    """Return the word for a claim, and what the word does not say."""
-    state = _STATES[claim["state"]]
-    if claim["conclusion"] is None:
-        return f"{state} here", "about a probability: one data set cannot test it"
-    if claim["conclusion"] == Conclusion.VACUOUS:
-        return claim["conclusion"], f"an assumption is not met; the inequality {state} here"
-    return claim["conclusion"], ""
+    return f"  {verdict:<12} {five_digits(claim['margin']):>10}  {claim['id']}{noted}"
 
 
 def _warnings(found: dict[str, Any]) -> list[str]:
@@ -180,13 +120,4 @@ def _warnings(found: dict[str, Any]) -> list[str]:
 def _shown(values: dict[str, Any]) -> dict[str, str]:
     """Return every single number of `values` as text."""
     single = (int, float, type(None))
-    return {name: _number(value) for name, value in values.items() if isinstance(value, single)}
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value + 0.0:.5g}"
-
-
-def _or_infinite(value: float | None) -> str:
-    """Return a number that JSON has no word for where it is infinite."""
-    return "∞" if value is None else _number(value)
+    return {name: five_digits(value) for name, value in values.items() if isinstance(value, single)}

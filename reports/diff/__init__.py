@@ -1,0 +1,1 @@
+"""What changed between two runs: found from their reports, and told as text."""

@@ -1,0 +1,1 @@
+"""The theorems on a researcher's own data: what `relu-verify data` finds, prints and draws."""

@@ -1,0 +1,101 @@
+"""What the terminal and the page say of a researcher's own data in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from verify.relu.descent import CERTIFIED
+from verify.verdict import Conclusion
+
+_STATES = {"holds": "holds", "violated": "fails", "unknown": "cannot be decided"}
+
+
+def is_frozen(found: dict[str, Any]) -> bool:
+    """Whether from step one on every neuron is active exactly on its label class, certified."""
+    return bool(found["descent"]["pattern_is_the_label_classes_from_step_one"] == "holds")
+
+
+def is_settled(found: dict[str, Any]) -> bool:
+    """Whether the run has a certified limit."""
+    return bool(found["descent"]["status"] == CERTIFIED)
+
+
+def given_words(found: dict[str, Any]) -> str:
+    """Say what was done to the features before anything else; "" where nothing was."""
+    parts = ["rows scaled to length 1"] if found["normalise_rows"] else []
+    lift = found["random_features"]
+    if lift:
+        kind = {"relu": "ReLU", "fourier": "Fourier"}[lift["kind"]]
+        told = f"{lift['number']} random {kind} features of the {lift['of_dimension']} given ones"
+        if lift["bandwidth"] is not None:
+            is_ = "" if lift["bandwidth_is"] == "given" else f", {lift['bandwidth_is']}"
+            told += f", bandwidth {lift['bandwidth']:.5g}{is_}"
+        parts.append(f"{told} (seed {lift['seed']})")
+    return "; ".join(parts)
+
+
+def neurons_words(found: dict[str, Any]) -> str:
+    """Say how many neurons there are."""
+    return {1: "one neuron, output sign +1", 2: "two neurons, output signs +1 and −1"}[
+        found["neurons"]
+    ]
+
+
+def freezing_words(data: dict[str, Any]) -> str:
+    """Return P̂; what is just below 1 is not printed as 1."""
+    value = data["predicted_freezing_probability"]
+    just_below = value is not None and 0.9999 <= value < 1
+    return "P̂ > 0.9999" if just_below else f"P̂ ≈ {five_digits(value)}"
+
+
+def second_words(found: dict[str, Any]) -> str:
+    """Say what becomes of the second neuron's examples; "" where there is one neuron."""
+    descent, data = found["descent"], found["data"]
+    if descent["dead_negatives"] is None:
+        return ""
+    return (
+        f"; of the neuron of sign −1, {descent['dead_negatives']} of {data['negatives']} negatives "
+        f"{end_words(found)}, {descent['active_positives']} positives active"
+    )
+
+
+def end_words(found: dict[str, Any]) -> str:
+    """Say of inactive examples that they stay so, where that is known."""
+    return "end dead" if is_settled(found) else "are inactive then"
+
+
+def bracket_words(found: dict[str, Any]) -> str:
+    """Say what is known of the least norm where solving each neuron alone is not certified."""
+    best = found["comparator"]
+    if best["certified"]:
+        return ""
+    low, high = map(five_digits, best["bracket"])
+    if low == high:
+        return "; not certified"
+    return f"; not certified: the least norm of a global minimum is within [{low}, {high}]"
+
+
+def gap_unit(found: dict[str, Any]) -> str:
+    """Return the unit that the theorems measure the gap in."""
+    return {1: "√(n₋/‖λ‖₁)", 2: "√(n/‖λ‖₁)"}[found["neurons"]]
+
+
+def claim_words(claim: dict[str, Any]) -> tuple[str, str]:
+    """Return the word for a claim, and what the word does not say."""
+    state = _STATES[claim["state"]]
+    if claim["conclusion"] is None:
+        return f"{state} here", "about a probability: one data set cannot test it"
+    if claim["conclusion"] == Conclusion.VACUOUS:
+        return claim["conclusion"], f"an assumption is not met; the inequality {state} here"
+    return claim["conclusion"], ""
+
+
+def five_digits(value: float | None) -> str:
+    """Return a number to five digits, a dash for none."""
+    return "–" if value is None else f"{value + 0.0:.5g}"
+
+
+def or_infinite(value: float | None, spell: Callable[[float], str]) -> str:
+    """Return a number as `spell` has it, or ∞, which JSON has no word for."""
+    return "∞" if value is None else spell(value)
