@@ -12,10 +12,10 @@ import click
 from reports.exit_codes import ALL_AS_EXPECTED, UNSETTLED
 from reports.html import render
 from reports.journal import open_store, run_line, runs_of
-from reports.markdown import markdown
 from reports.rebuild import Rebuilt, missing_lines, rebuild, restore
 from reports.saved import read
-from reports.tables import table
+from reports.text.markdown import markdown
+from reports.text.table import table
 from verify.errors import InputError, ReluVerifyError
 from verify.writing import json_text, write_text
 

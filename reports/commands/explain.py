@@ -15,7 +15,7 @@ def explain(claim: str) -> int:
     a theorem's id or file.
     """
     from properties.catalogue import MODULES, find_entry, find_theorem, full_id
-    from reports.lines import explanation, theorem_explanation
+    from reports.text.explanations import explanation, theorem_explanation
 
     if full_id(claim) in MODULES or (claim.endswith(".py") and "::" not in claim):
         click.echo(theorem_explanation(find_theorem(claim)))

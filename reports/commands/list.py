@@ -10,7 +10,7 @@ import click
 def list_(theorems: tuple[str, ...]) -> int:
     """List theorems with their claims, controls and measures (default: all built-in)."""
     from properties.catalogue import MODULES, distinct, find_theorem
-    from reports.lines import listing
+    from reports.text.explanations import listing
 
     for name in distinct(theorems or MODULES):
         click.echo(listing(find_theorem(name)))

@@ -57,11 +57,11 @@ def run(
     """
     from properties.catalogue import MODULES, distinct, find_theorem
     from reports.journal import begin, finish
-    from reports.lines import verdict_line
-    from reports.measured_lines import measured_lines
     from reports.running import Settings
     from reports.running import run as run_theorems
     from reports.summary import summarise, told, write
+    from reports.text.measured import measured_lines
+    from reports.text.verdicts import verdict_line
 
     began = time.perf_counter()
     chosen = [find_theorem(name) for name in distinct(theorems or MODULES)]

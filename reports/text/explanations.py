@@ -1,51 +1,13 @@
-"""What the command line prints, as text: verdict lines, listings, explanations."""
+"""Theorems and claims as text: listings, and what they say and how they are tested."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from reports.running import error_share
 from verify.claims import Claim, Probable, Rate, label_of, name_of, statement_of
-from verify.counterexample import Counterexample, Replayed
 from verify.engine.plan import PROFILES, Entry, trials_of
 from verify.measures import Chain, Frequency, Measure
 from verify.statistics import ErrorBudget
 from verify.theorem import Theorem, points_of
-from verify.verdict import at_least, at_most
-
-
-def verdict_line(verdict: dict[str, Any]) -> str:
-    """Return one line for a verdict of report.json."""
-    control = verdict["expected"] == "refuted"
-    name = f"{verdict['full_id']}{' (control)' if control else ''}"
-    counts = f"{verdict['holds']}/{verdict['in_scope']}/{verdict['trials']}"
-    if verdict["kind"] == "rate":
-        slopes = (
-            f"{s['slope']:.4f} in [{s['low']:.4f}, {s['high']:.4f}]"
-            if s["slope"] is not None
-            else "no slope"
-            for s in verdict["slopes"]
-        )
-        counts, bound = f"{verdict['in_scope']}/{verdict['trials']}", f"slopes {'; '.join(slopes)}"
-    elif verdict["verdict"] == "refuted" and verdict["violated"]:
-        bound = at_most(verdict["upper_bound"])
-    else:
-        bound = at_least(verdict["lower_bound"])
-    if verdict["worst_margin"] is not None or verdict["violated"]:
-        worst = f"worst margin {_least(verdict['worst_margin'])}"
-    elif verdict["verdict"] == "vacuous":
-        worst = verdict["detail"]
-    else:
-        worst = "no decided margin" if verdict["in_scope"] else "none in scope"
-    if (verdict["hunted"] or {}).get("violated"):
-        worst += f", of the search {_least(verdict['hunted']['worst_margin'])}"
-    flag = "" if verdict["as_expected"] else "  <- not as expected"
-    return f"{verdict['verdict']:<13}{name}  {counts}  {bound}  {worst}{flag}"
-
-
-def _least(margin: float | None) -> str:
-    """Spell the least margin of violations, where JSON has null for −∞."""
-    return "-inf" if margin is None else f"{margin:.3g}"
 
 
 def listing(theorem: Theorem) -> str:
@@ -198,24 +160,3 @@ def _how_tested(theorem: Theorem, claim: Claim, hunted: bool) -> list[str]:
         if theorem.explicit is not None:
             lines.append("  - and over small explicit problems of integers")
     return lines
-
-
-def replay_lines(example: Counterexample, replayed: Replayed) -> str:
-    """Say what a stored counterexample does today."""
-    if replayed.violated:
-        said = "still violates the claim"
-    elif not replayed.in_scope:
-        said = "does not meet the claim's assumptions (any more)"
-    else:
-        said = "does not violate the claim (any more)"
-    lines = [
-        f"{example.theorem}: {example.claim}",
-        f"  {example.statement}",
-        f"  The counterexample {said}: margin {replayed.margin:.6g}, stored {example.margin:.6g}.",
-    ]
-    if not replayed.same:
-        lines.append("  The margins differ: the theorem, the library or numpy has changed since.")
-    for name, value in example.facts.items():
-        text = str(value)
-        lines.append(f"  {name}: {text if len(text) <= 300 else text[:300] + ' …'}")
-    return "\n".join(lines)

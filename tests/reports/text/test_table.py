@@ -6,7 +6,7 @@ import csv
 import io
 from typing import Any
 
-from reports.tables import table
+from reports.text.table import table
 
 
 def rows(report: dict[str, Any]) -> list[dict[str, str]]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reports.cli import main
-from reports.measured_lines import measured_lines
+from reports.text.measured import measured_lines
 from verify.findings import (
     ChainCell,
     ChainFinding,

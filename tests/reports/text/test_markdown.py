@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reports.markdown import code, fenced, markdown, text
+from reports.text.markdown import code, fenced, markdown, text
 from reports.typography import clean
 from tests.reports.conftest import Call
 

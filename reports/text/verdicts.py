@@ -1,0 +1,41 @@
+"""What a run prints of verdicts: one line each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from verify.verdict import at_least, at_most
+
+
+def verdict_line(verdict: dict[str, Any]) -> str:
+    """Return one line for a verdict of report.json."""
+    control = verdict["expected"] == "refuted"
+    name = f"{verdict['full_id']}{' (control)' if control else ''}"
+    counts = f"{verdict['holds']}/{verdict['in_scope']}/{verdict['trials']}"
+    if verdict["kind"] == "rate":
+        slopes = (
+            f"{s['slope']:.4f} in [{s['low']:.4f}, {s['high']:.4f}]"
+            if s["slope"] is not None
+            else "no slope"
+            for s in verdict["slopes"]
+        )
+        counts, bound = f"{verdict['in_scope']}/{verdict['trials']}", f"slopes {'; '.join(slopes)}"
+    elif verdict["verdict"] == "refuted" and verdict["violated"]:
+        bound = at_most(verdict["upper_bound"])
+    else:
+        bound = at_least(verdict["lower_bound"])
+    if verdict["worst_margin"] is not None or verdict["violated"]:
+        worst = f"worst margin {_least(verdict['worst_margin'])}"
+    elif verdict["verdict"] == "vacuous":
+        worst = verdict["detail"]
+    else:
+        worst = "no decided margin" if verdict["in_scope"] else "none in scope"
+    if (verdict["hunted"] or {}).get("violated"):
+        worst += f", of the search {_least(verdict['hunted']['worst_margin'])}"
+    flag = "" if verdict["as_expected"] else "  <- not as expected"
+    return f"{verdict['verdict']:<13}{name}  {counts}  {bound}  {worst}{flag}"
+
+
+def _least(margin: float | None) -> str:
+    """Spell the least margin of violations, where JSON has null for −∞."""
+    return "-inf" if margin is None else f"{margin:.3g}"
