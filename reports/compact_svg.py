@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree
+
+from reports.typography import script_runs
 
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _LINK = re.compile(r"^#(.+)")
 _COMMANDS = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 _AROUND_COMMANDS = re.compile(r"\s*([A-Za-z])\s*")
+SHIFT = 3
+"""Pixels by which scripts stand below or above the line."""
+
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
 
 
@@ -42,6 +47,9 @@ def for_html(svg: str, name: str, label: str, palette: Mapping[str, str]) -> str
             element.text = None
         if element.get("transform", "").startswith(("rotate(-0 ", "rotate(0 ")):
             del element.attrib["transform"]
+    for element in list(root.iter("text")):
+        if element.text:
+            _set_scripts(element, script_runs(element.text))
     _unwrap(root)
     _join_grid(root, variables[palette["grid"]])
     box = root.get("viewBox", "")
@@ -53,6 +61,16 @@ def for_html(svg: str, name: str, label: str, palette: Mapping[str, str]) -> str
         "stroke-linejoin": "round",
     }
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _set_scripts(element: ElementTree.Element, runs: Sequence[tuple[str, int]]) -> None:
+    """Write runs of text into an element, those off the line smaller and moved."""
+    element.text, height = runs[0][0], 0
+    for run, level in runs[1:]:
+        style = {"font-size": ".78em"} if level else {}
+        moved = {"dy": f"{SHIFT * (height - level):g}"}
+        ElementTree.SubElement(element, "tspan", {**moved, **style}).text = run
+        height = level
 
 
 def _is_invisible(element: ElementTree.Element) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from reports import figures
 from reports.figures.margins import LINEAR_UP_TO, MOST_ROWS
-from reports.figures.series import MOST_LINES, line_name
-from reports.typography import Part, listed, number, percent, quantile_name
+from reports.figures.series import MOST_LINES, Line, line_name
+from reports.typography import Part, in_sentence, listed, number, percent, quantile_name
 
 
 def frequencies(measure: Part) -> list[str]:
@@ -23,7 +23,9 @@ def frequencies(measure: Part) -> list[str]:
         )
     else:
         seen = f"{_course(measure, known)}{_passed(measure)}{_kept(inside, len(kept))}"
-    where = f" against {measure['abscissa']}" if measure["abscissa"] else ", cell by cell"
+    where = (
+        f" against {in_sentence(measure['abscissa'])}" if measure["abscissa"] else ", cell by cell"
+    )
     drawn = (
         f"Marks: share of the trials in scope in which it holds{where}. Bars: exact bounds, each "
         f"with confidence {percent(measure.get('confidence'))}."
@@ -52,7 +54,9 @@ def quantiles(measure: Part) -> list[str]:
     seen = f"The {called} is {across}{cells}, and {levels} of the trials lie in {outer}."
     if kept:
         seen += f" The prediction lies between these quantiles in {inside} of {len(kept)} cells."
-    where = f" against {measure['abscissa']}" if measure["abscissa"] else ", cell by cell"
+    where = (
+        f" against {in_sentence(measure['abscissa'])}" if measure["abscissa"] else ", cell by cell"
+    )
     drawn = (
         f"Marks: {called}{where}, over a short thick bar, its interval. Wide pale bars: from the "
         f"{percent(low['level'])} to the {percent(high['level'])} quantile; thin lines "
@@ -124,11 +128,33 @@ def _course(measure: Part, known: Sequence[Part]) -> str:
             f"It holds in {percent(first['frequency'], 3)} of the trials in scope at "
             f"{number(first['x'])}, and in {percent(last['frequency'], 3)} at {number(last['x'])}."
         )
+    if len(lines) > 1 and least != most and all(len(line.cells) > 1 for line in lines):
+        return _from_end_to_end(lines)
     if least == most:
         where = " in every cell" * (len(known) > 1)
         return f"It holds in {percent(least, 3)} of the trials in scope{where}."
     across = f"{percent(least, 3)} to {percent(most, 3)}"
     return f"It holds in {across} of the trials in scope, cell by cell."
+
+
+def _from_end_to_end(lines: Sequence[Line]) -> str:
+    """Say how the frequencies of several lines go from their first cells to their last, and whether
+    they are lower on the way."""
+    shares = [[c["frequency"] for c in line.cells if c["frequency"] is not None] for line in lines]
+    shares = [line for line in shares if line]
+    first, last = [line[0] for line in shares], [line[-1] for line in shares]
+    verb = "rises" if all(b > a for a, b in zip(first, last, strict=True)) else "goes"
+    told = f"The share {verb} from {_shares(first)} at the left end to {_shares(last)} at the right"
+    lower = [min(line) for line in shares if min(line) < min(line[0], line[-1])]
+    if lower:
+        told += f"; on the way it is lower still, down to {_shares(lower)}"
+        told += f", in {len(lower)} of {len(shares)} lines" * (len(lower) < len(shares))
+    return f"{told}."
+
+
+def _shares(values: Sequence[float]) -> str:
+    least, most = percent(min(values), 3), percent(max(values), 3)
+    return least if least == most else f"{least} to {most}"
 
 
 def _passed(measure: Part) -> str:
@@ -138,13 +164,18 @@ def _passed(measure: Part) -> str:
     if not known:
         return ""
     top = max(threshold["level"] for threshold in known)
+    asked = [t for t in measure["thresholds"] if t["level"] == top]
+    found = [t for t in known if t["level"] == top]
+    if len(found) > 2:
+        ends = f"{number(min(t['low'] for t in found))} and {number(max(t['high'] for t in found))}"
+        whole = f"all {len(found)}" if len(found) == len(asked) else f"{len(found)} of {len(asked)}"
+        return f" It passes {number(top)} between {ends} in {whole} lines."
     told = [
         f"between {number(t['low'])} and {number(t['high'])}"
         + f" for {line_name(measure['by'], t['line'])}" * (t.get("line") is not None)
-        for t in known
-        if t["level"] == top
+        for t in found
     ]
-    return f" It passes {number(top)} {listed(told[:MOST_LINES])}."
+    return f" It passes {number(top)} {listed(told)}."
 
 
 def _kept(inside: int, predicted: int) -> str:
@@ -164,10 +195,8 @@ def _lines(measure: Part) -> str:
 def _thresholds(measure: Part) -> str:
     if not measure["thresholds"]:
         return ""
-    told = " Level dots: the levels asked about"
-    if not figures.thresholds_drawn(measure):
-        return f"{told}."
     return (
-        f"{told}; a thick bar by one, between small marks, spans where the frequency of that line "
-        "passes it, assuming that it never falls along the abscissa."
+        " Level dots: the levels asked about. Where they are passed is told on the assumption that "
+        "the frequency never falls along the abscissa; the table of empirical constants tells it "
+        "line by line."
     )

@@ -107,7 +107,7 @@ def chain(report: Part, theorem: str) -> dict[str, Any] | None:
         cell["where"] = point_text(cell["point"], without=tuple(shared)) or "all of it shared"
     return {
         "links": links,
-        "cells": cells,
+        "cells": _rows(cells),
         "shared_point": point_text(shared),
         "seen": _first_to_fail(cells, links),
         "anchor": anchor("chain", theorem),
@@ -228,12 +228,35 @@ def _chain_cell(cell: Part, links: Sequence[Part]) -> dict[str, Any]:
         "controls": list(cell.get("controls") or ()),
         "trials": trials,
         "first": first,
-        "counts": [
-            {"count": count, "share": round(100 * count / trials, 1) if trials else 0.0}
-            for count in counts
-        ],
+        "counts": [_share(count, trials) for count in counts],
         "holds": holds,
     }
+
+
+def _rows(cells: Sequence[Part]) -> list[Part]:
+    """Return the rows of a chain's table: a cell each, but one for all points of a control."""
+    rows: dict[Any, list[Part]] = {}
+    for rank, cell in enumerate(cells):
+        rows.setdefault(tuple(cell["controls"]) or rank, []).append(cell)
+    return [row[0] if len(row) == 1 else _together(row) for row in rows.values()]
+
+
+def _together(cells: Sequence[Part]) -> dict[str, Any]:
+    """Return the counts of several points of a control as one row."""
+    trials = sum(cell["trials"] for cell in cells)
+    columns = zip(*([entry["count"] for entry in cell["counts"]] for cell in cells), strict=True)
+    return {
+        "controls": cells[0]["controls"],
+        "where": f"{len(cells)} points together",
+        "trials": trials,
+        "first": [sum(counts) for counts in zip(*(c["first"] for c in cells), strict=True)],
+        "counts": [_share(sum(counts), trials) for counts in columns],
+        "holds": sum(cell["holds"] for cell in cells),
+    }
+
+
+def _share(count: int, trials: int) -> dict[str, Any]:
+    return {"count": count, "share": round(100 * count / trials, 1) if trials else 0.0}
 
 
 def _first_to_fail(cells: Sequence[Part], links: Sequence[Part]) -> str:

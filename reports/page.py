@@ -9,6 +9,7 @@ from reports import claims as of_claims
 from reports import measures as of_measures
 from reports.anchors import aliases, anchor
 from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, UNSETTLED
+from reports.headlines import headlines
 from reports.marks import MARKS, VERDICTS, mark
 from reports.placing import place_figures
 from reports.typography import Part, listed, percent
@@ -23,7 +24,7 @@ EXIT_MEANINGS = {
 }
 
 SECTIONS = ("answer", "glance", "summary", "theorems", "controls", "figures", "reading")
-SECTIONS += ("marks", "confidence", "reproduce")
+SECTIONS += ("marks", "confidence", "searches", "power-law", "reproduce")
 """Ids of the page's own sections."""
 
 MOST_OPEN = 30
@@ -47,6 +48,7 @@ def page_of(report: Part) -> dict[str, Any]:
         "created": str(report.get("created") or "").replace("T", " ").removesuffix("+00:00"),
         "tallies": {"claims": _tally(claims), "controls": _tally(controls)},
         "standing": _standing(claims, controls),
+        "limits": _limits(theorems),
         "run": {key: report.get(key) for key in ("seed", "profile", "backend", "wall_time_s")},
         "confidence": report.get("confidence"),
         "budget": _budget(report),
@@ -119,6 +121,7 @@ def _theorem(
         "claims": claims,
         "controls": controls,
         "measures": measures,
+        "headlines": headlines(measures),
         "constants": of_measures.constants(measures),
         "thresholds": of_measures.thresholds(measures),
         "chain": chain,
@@ -187,6 +190,17 @@ def _standing(claims: Sequence[Part], controls: Sequence[Part]) -> dict[str, Any
         found[word.get(claim["verdict"], "open")].append(claim)
     missed = [control for control in controls if not control["as_expected"]]
     return {**found, "missed": missed, "caught": len(controls) - len(missed)}
+
+
+def _limits(theorems: Sequence[Part]) -> list[Part]:
+    """Return the refuted controls at whose points most trials break a theorem's chain."""
+    found = []
+    for theorem in theorems:
+        cells = theorem["chain"]["cells"] if theorem["chain"] else ()
+        broken = [cell["controls"] for cell in cells if 2 * sum(cell["first"]) > cell["trials"]]
+        names = {name for controls in broken for name in controls}
+        found += [c for c in theorem["controls"] if c["claim"] in names and c["as_expected"]]
+    return found
 
 
 def _tally(entries: Sequence[Part]) -> dict[str, int]:

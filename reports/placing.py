@@ -71,7 +71,8 @@ def _evidence(album: Album, claim: Part) -> None:
         if figures.scaling_is_drawable(slope):
             caption = captions.scaling_law(slope)
             album.add(claim, partial(figures.scaling_law, slope), caption, "Log–log plot.")
-    if claim["kind"] == "probable" and claim["cells"] and claim["probability"] is not None:
+    is_bounded = claim["kind"] == "probable" and claim["probability"] is not None
+    if is_bounded and figures.bounds_differ(claim["cells"]):
         draw = partial(figures.probability_bounds, claim["cells"], claim["probability"])
         album.add(claim, draw, captions.probability_bounds(claim), "Confidence bounds by cell.")
 

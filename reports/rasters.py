@@ -9,6 +9,7 @@ import numpy as np
 
 from reports.running import Result
 from verify.arrays import to_numpy
+from verify.claims import Universal
 from verify.counterexample import facts_of, jsonable
 from verify.engine.evaluate import draw_trial
 from verify.engine.plan import Cell
@@ -32,11 +33,14 @@ def rasters(results: Sequence[Result], seed: int) -> list[dict[str, Any]]:
     and for each theorem those of its worst problem and of the control that flips latest.
 
     The worst problem is the one of the least margin of the theorem's first claim about every
-    instance. Theorems whose problems are no ReLU problems have none.
+    instance. Theorems whose problems are no ReLU problems have none, nor have those that claim
+    nothing of every instance: they are about the data, not about a run.
     """
     shown, told = [], set()
     for result in results:
         theorem = result.theorem
+        if not any(isinstance(claim, Universal) for claim in theorem.claims):
+            continue
         if theorem.cells:
             where = Instance(dict(theorem.cells[0]), 0, 0, "", 0.0)
             typical = _raster(result, TYPICAL, where, seed, SHORT)

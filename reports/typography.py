@@ -273,12 +273,34 @@ _POWERS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?e[+-]?\d{1,3}(?!\w)")
 _PREPRINT = re.compile(r"arXiv[ :](\d{4}\.\d{4,5})(?!\d)")
 
 
+_EQUALS = re.compile(r"(?<![\w.])(\w{1,10}) = (?=[\w.−]{1,12}(?![\w.−]))")
+
+
+def script_runs(text: str) -> list[tuple[str, int]]:
+    """Return a text as runs, each with its level: 0 on the line, −1 below it, 1 above it.
+
+    The same scripts as in `prose`, for figures; their own characters for scripts stay.
+    """
+    runs, end = [], 0
+    for found in _LETTER_SCRIPTS.finditer(text):
+        below, above = found[2], found[3]
+        if below or above:
+            runs += [(text[end : found.end(1)], 0), (below or "", -1), (above or "", 1)]
+            end = found.end()
+    return [(run, level) for run, level in (*runs, (text[end:], 0)) if run]
+
+
+def in_sentence(text: str) -> str:
+    """Return the name of an axis as it stands within a sentence: a first word begins small."""
+    return text[0].lower() + text[1:] if re.match(r"[A-Z][a-z]", text) else text
+
+
 def prose(text: Any) -> Markup:
     """Return a statement escaped and typeset: w_∞, y_min, X₊ and 1e-9 with real scripts.
 
     Before "_" and "^" only a single letter (also after X, the data) and ‖ take a script, so that
     names_of_claims stay as they are. The characters for scripts become markup too: few text
-    fonts have them.
+    fonts have them. Short equations such as n = 20 do not break.
     """
     from markupsafe import Markup, escape
 
@@ -288,6 +310,7 @@ def prose(text: Any) -> Markup:
 
     text = str(escape(str(text)))
     text = _POWERS.sub(lambda found: number(float(found[0])), text)
+    text = _EQUALS.sub("\\1\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}", text)
     text = _LETTER_SCRIPTS.sub(lambda found: found[1] + scripts(found[2], found[3]), text)
     return Markup(_RUNS.sub(lambda found: scripts(found[1], found[2]), text))
 

@@ -4,8 +4,15 @@ Every figure is a string as `svg.for_page` gives it. Marks differ in shape and l
 nothing is told by colour alone.
 """
 
-from reports.figures.bounds import MARKERS, MOST_CELLS, SHAPES, cells_shown, probability_bounds
-from reports.figures.frequencies import frequencies, is_calibration, thresholds_drawn
+from reports.figures.bounds import (
+    MARKERS,
+    MOST_CELLS,
+    SHAPES,
+    bounds_differ,
+    cells_shown,
+    probability_bounds,
+)
+from reports.figures.frequencies import frequencies, is_calibration
 from reports.figures.margins import margins, margins_shown
 from reports.figures.patterns import (
     MOST_EXAMPLES,
@@ -25,6 +32,7 @@ __all__ = [
     "MOST_LINES",
     "MOST_STEPS",
     "SHAPES",
+    "bounds_differ",
     "cells_shown",
     "ends_and_middle",
     "frequencies",
@@ -39,5 +47,4 @@ __all__ = [
     "raster_order",
     "scaling_is_drawable",
     "scaling_law",
-    "thresholds_drawn",
 ]

@@ -68,6 +68,16 @@ def probability_bounds(
         return svg.for_page(figure, name, label)
 
 
+def bounds_differ(cells: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a figure of bounds tells more than the one line that gives the least: cells differ
+    in verdict, bounds or frequency."""
+    found = {
+        (cell["verdict"], cell["lower_bound"], cell["upper_bound"], cell["tally"]["holds"])
+        for cell in cells
+    }
+    return len(found) > 1
+
+
 def cells_shown(cells: Sequence[Mapping[str, Any]]) -> list[tuple[int, Mapping[str, Any]]]:
     """Return the numbered cells that a figure draws: all, or those with the lowest bounds."""
     numbered = list(enumerate(cells, start=1))

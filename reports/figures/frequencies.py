@@ -1,4 +1,4 @@
-"""How often an event holds, against the abscissa: with exact bounds, prediction and thresholds."""
+"""How often an event holds, against the abscissa: with exact bounds, prediction and levels."""
 
 from __future__ import annotations
 
@@ -12,22 +12,20 @@ from reports.figures.rows import row_figure, say
 from reports.figures.series import (
     Line,
     dodge,
+    legend_columns,
     line_name,
     lines_of,
+    name_of_abscissa,
     plain_ticks,
     scale_of,
-    set_axis,
+    set_abscissa,
     top_of,
-    with_unit,
 )
 from reports.svg import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-MOST_THRESHOLDS = 6
-"""Thresholds drawn at most: the table tells all."""
 
 
 def is_calibration(cells: Sequence[Mapping[str, Any]]) -> bool:
@@ -40,16 +38,6 @@ def is_calibration(cells: Sequence[Mapping[str, Any]]) -> bool:
     )
 
 
-def thresholds_drawn(measure: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the thresholds that lie between two abscissae; of too many those of the highest level,
-    and none if these are too many still."""
-    found = [t for t in measure.get("thresholds") or () if None not in (t["low"], t["high"])]
-    if len(found) > MOST_THRESHOLDS:
-        top = max(threshold["level"] for threshold in found)
-        found = [threshold for threshold in found if threshold["level"] == top]
-    return found if len(found) <= MOST_THRESHOLDS else []
-
-
 def frequencies(measure: Mapping[str, Any], *, name: str, label: str) -> str:
     """Draw the frequency of a measure in each cell with its bounds: against the abscissa, one
     line for each value of `by`; without an abscissa, a row for each cell."""
@@ -57,22 +45,24 @@ def frequencies(measure: Mapping[str, Any], *, name: str, label: str) -> str:
     heading = svg.wrapped(measure["axis"] or "frequency", "dimensionless")
     if not lines:
         return _by_cell(measure, heading, name, label)
-    top = top_of(lines, heading)
-    with svg.drawing(top + 284) as figure:
-        axes = svg.axes_at(figure, (58, top, 328, 240), top + 284)
+    top, below = top_of(lines, measure["by"], heading), name_of_abscissa(measure)
+    height = top + 284 + 14 * below.count("\n")
+    with svg.drawing(height) as figure:
+        axes = svg.axes_at(figure, (58, top, 328, 240), height)
         everything = [cell["x"] for line in lines for cell in line.cells]
         calibration = is_calibration(measure["cells"])
-        set_axis(axes, "x", everything, most=6)
+        set_abscissa(axes, everything)
         _zoom(axes, "y", _shares(measure))
         place = scale_of(everything)
         _references(figure, axes, measure, calibration)
         for line in lines:
             _draw(axes, line, place, dodge(axes, len(lines), line.rank), measure, calibration)
-        _thresholds(axes, measure, lines, place)
-        axes.set_xlabel(with_unit(measure["abscissa"] or "abscissa", svg.LONGEST_HEADING))
+        for level in sorted({t["level"] for t in measure.get("thresholds") or ()}):
+            axes.axhline(level, color=COLOURS["soft"], linewidth=1.0, linestyle=svg.DOTS)
+        axes.set_xlabel(below)
         svg.heading(axes, heading)
         if len(lines) > 1:
-            svg.legend(figure, axes, columns=2)
+            svg.legend(figure, axes, columns=legend_columns(lines, measure["by"]))
         return svg.for_page(figure, name, label)
 
 
@@ -118,20 +108,6 @@ def _references(figure: Figure, axes: Axes, measure: Mapping[str, Any], calibrat
         svg.note(figure, "dashed: as predicted")
     elif any(cell.get("prediction") is not None for cell in measure["cells"]):
         svg.note(figure, "level ticks: predicted")
-
-
-def _thresholds(axes: Axes, measure: Mapping[str, Any], lines: Sequence[Line], place: Any) -> None:
-    """Draw, at the height of its level, the interval in which each line passes it."""
-    for level in sorted({t["level"] for t in measure.get("thresholds") or ()}):
-        axes.axhline(level, color=COLOURS["soft"], linewidth=0.8, linestyle=svg.DOTS)
-    low, high = axes.get_ylim()
-    by_value = {str(line.value): line for line in lines}
-    for threshold in thresholds_drawn(measure):
-        line = by_value.get(str(threshold["line"]))
-        if line is not None:
-            ends = [place(threshold["low"]), place(threshold["high"])]
-            y = threshold["level"] - 0.022 * (high - low) * line.rank
-            axes.plot(ends, [y, y], lw=2.2, **{**line.marks, "ms": 4.0})
 
 
 def _by_cell(measure: Mapping[str, Any], heading: str, name: str, label: str) -> str:

@@ -11,12 +11,14 @@ from reports.figures.rows import row_figure, say
 from reports.figures.series import (
     Line,
     dodge,
+    legend_columns,
     line_name,
     lines_of,
+    name_of_abscissa,
     scale_of,
+    set_abscissa,
     set_axis,
     top_of,
-    with_unit,
 )
 from reports.svg import COLOURS
 
@@ -47,11 +49,12 @@ def quantiles(measure: Mapping[str, Any], *, name: str, label: str) -> str:
     place = scale_of(values)
     if not lines:
         return _by_cell(measure, heading, values, place, name, label)
-    top = top_of(lines, heading)
-    with svg.drawing(top + 284) as figure:
-        axes = svg.axes_at(figure, (58, top, 328, 240), top + 284)
+    top, below = top_of(lines, measure["by"], heading), name_of_abscissa(measure)
+    height = top + 284 + 14 * below.count("\n")
+    with svg.drawing(height) as figure:
+        axes = svg.axes_at(figure, (58, top, 328, 240), height)
         everything = [cell["x"] for line in lines for cell in line.cells]
-        set_axis(axes, "x", everything, most=6)
+        set_abscissa(axes, everything)
         set_axis(axes, "y", values)
         for line in lines:
             _draw(axes, line, scale_of(everything), place, dodge(axes, len(lines), line.rank))
@@ -61,10 +64,10 @@ def quantiles(measure: Mapping[str, Any], *, name: str, label: str) -> str:
             )
         if any(cell.get("prediction") is not None for cell in measure["cells"]):
             svg.note(figure, "dashed: predicted")
-        axes.set_xlabel(with_unit(measure["abscissa"] or "abscissa", svg.LONGEST_HEADING))
+        axes.set_xlabel(below)
         svg.heading(axes, heading)
         if len(lines) > 1:
-            svg.legend(figure, axes, columns=2)
+            svg.legend(figure, axes, columns=legend_columns(lines, measure["by"]))
         return svg.for_page(figure, name, label)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from reports import svg
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 
 MOST_LINES = 6
 """Lines drawn at most; the caption says when some were left out."""
+
+MOST_TICKS = 8
+"""Abscissae that are all named below their axis, at most."""
+
+MOST_BELOW = 54
+"""Characters of an axis' name in a line: it stands below the axes, which are narrower."""
 
 _LOOKS = (
     ("data", "o", "full", "-"),
@@ -59,7 +66,10 @@ def lines_of(cells: Sequence[Mapping[str, Any]]) -> list[Line]:
     for cell in cells:
         if cell.get("x") is not None:
             found.setdefault(str(cell.get("line")), []).append(cell)
-    groups = list(found.values())[:MOST_LINES]
+    groups = list(found.values())
+    if all(isinstance(group[0].get("line"), int | float) for group in groups):
+        groups.sort(key=lambda group: group[0]["line"])
+    groups = groups[:MOST_LINES]
     return [
         Line(group[0].get("line"), tuple(sorted(group, key=lambda cell: cell["x"])), rank)
         for rank, group in enumerate(groups)
@@ -93,6 +103,18 @@ def set_axis(axes: Axes, axis: str, values: Sequence[float], *, most: int = 5) -
     plain_ticks(axes, axis, most=most)
 
 
+def set_abscissa(axes: Axes, values: Sequence[float]) -> None:
+    """Set limits and ticks of the horizontal axis: ticks at the cells themselves where these are
+    few and not too close together to be read, else at round values."""
+    set_axis(axes, "x", values, most=6)
+    place, where = scale_of(values), sorted(set(values))
+    placed = [place(value) for value in where]
+    low, high = axes.get_xlim()
+    gaps = [after - before for before, after in pairwise(placed)]
+    if 1 < len(where) <= MOST_TICKS and min(gaps) > 0.09 * (high - low):
+        axes.set_xticks(placed, [number(value) for value in where])
+
+
 def plain_ticks(axes: Axes, axis: str, *, most: int = 5) -> None:
     """Put at most about `most` round ticks on a linear axis, written as people write numbers."""
     from matplotlib.ticker import MaxNLocator
@@ -103,9 +125,26 @@ def plain_ticks(axes: Axes, axis: str, *, most: int = 5) -> None:
     getattr(axes, f"set_{axis}ticks")(ticks, [number(float(f"{tick:.9g}")) for tick in ticks])
 
 
-def top_of(lines: Sequence[Line], heading: str) -> int:
+def top_of(lines: Sequence[Line], by: str, heading: str) -> int:
     """Return how many pixels heading, note and legend need above the axes."""
-    return 50 + 16 * ((len(lines) - 1) // 2) + 14 * heading.count("\n")
+    rows = -(-len(lines) // legend_columns(lines, by))
+    return 34 + 16 * rows + 14 * heading.count("\n")
+
+
+def legend_columns(lines: Sequence[Line], by: str) -> int:
+    """Return in how many columns the names of lines fit beside a note."""
+    longest = max(len(line_name(by, line.value)) for line in lines)
+    return min(len(lines), 4) if longest <= 6 else 3 if longest <= 8 else 2
+
+
+def name_of_abscissa(measure: Mapping[str, Any]) -> str:
+    """Return the name of the horizontal axis with its unit, in two lines where one is too short."""
+    text = measure["abscissa"] or "abscissa"
+    named = with_unit(text, 2 * svg.LONGEST_HEADING)
+    if len(named) <= MOST_BELOW:
+        return named
+    said, bracket, unit = named.rpartition(" (")
+    return f"{shorten(said, MOST_BELOW)}\n{bracket.strip()}{unit}"
 
 
 def dodge(axes: Axes, lines: int, rank: int) -> float:

@@ -98,7 +98,9 @@ def drawn(request):
 
 
 def texts(svg):
-    return [element.text for element in ElementTree.fromstring(svg).iter() if element.text]
+    return [
+        "".join(element.itertext()) for element in ElementTree.fromstring(svg).findall(".//{*}text")
+    ]
 
 
 def test_figures_name_their_axes_with_units(drawn):
@@ -213,12 +215,13 @@ def test_axes_carry_the_names_that_a_report_gives_them():
     slope = {**SLOPE, "against": "n/‖λ‖₁", "quantity": "gap ‖w_∞ − w⋆‖₂"}
     found = texts(figures.scaling_law(slope, name="f", label="x"))
     assert "n/‖λ‖₁ (dimensionless)" in found
-    assert "gap ‖w_∞ − w⋆‖₂, geometric mean (dimensionless)" in found
+    assert "gap ‖w∞ − w⋆‖₂, geometric mean (dimensionless)" in found
 
 
 @pytest.mark.parametrize("quantity", ["relative gap ‖w_∞ − w⋆‖₂/‖w⋆‖₂", "long " * 99])
 def test_a_long_name_never_cuts_off_the_unit(quantity):
     slope = {**SLOPE, "against": quantity, "quantity": quantity}
+    quantity = quantity.replace("_", "")
     found = [text for text in texts(figures.scaling_law(slope, name="f", label="x")) if text]
     assert [text for text in found if text.startswith(quantity[:31])]
     assert all(text.endswith("(dimensionless)") for text in found if text.startswith(quantity[:9]))
@@ -306,20 +309,44 @@ def test_the_diagonal_is_drawn_for_a_calibration_alone():
     assert "dashed: as predicted" not in texts(svg)
 
 
-def test_thresholds_are_bracketed_only_where_they_lie_between_two_abscissae():
-    def bracket_count(thresholds):
+def test_levels_asked_about_are_drawn_once():
+    def level_count(*levels):
+        thresholds = [
+            {"line": n, "level": p, "low": 2, "high": 8} for n in (20, 50) for p in levels
+        ]
         measure = {**MEASURES["success"], "thresholds": thresholds}
-        svg = figures.frequencies(measure, name="f", label="x")
-        return sum(
-            "stroke-width:2.2" in e.get("style", "") for e in ElementTree.fromstring(svg).iter()
-        )
+        return len(dashed(figures.frequencies(measure, name="f", label="x"), "soft"))
 
-    whole = {"line": 20, "level": 0.5, "low": 2, "high": 8, "monotone": True}
-    assert bracket_count([]) == 0
-    assert bracket_count([{**whole, "low": None}]) == 0
-    assert bracket_count([whole]) == 1
-    assert bracket_count([whole] * 9) == 0
-    assert bracket_count([whole] * 9 + [{**whole, "level": 0.9}] * 2) == 2
+    assert level_count() == 0
+    assert level_count(0.5, 0.9) == 2
+
+
+def test_few_abscissae_are_named_themselves_and_lines_stand_in_the_order_of_their_values():
+    cells = [sample.shares(m, 0.5, line=n) for n in (10, 40, 20) for m in (1, 2, 4, 8, 16, 32, 64)]
+    drawn = texts(figures.frequencies({**MEASURES["success"], "cells": cells}, name="f", label="x"))
+    assert [text for text in drawn if text in ("1", "2", "4", "8", "16", "32", "64")][:7] == [
+        "1",
+        "2",
+        "4",
+        "8",
+        "16",
+        "32",
+        "64",
+    ]
+    assert [text for text in drawn if text.startswith("n = ")] == ["n = 10", "n = 20", "n = 40"]
+
+
+def test_an_abscissa_too_long_for_its_line_keeps_its_unit_on_the_next():
+    name = "P̂, the predicted probability of freezing, ours"
+    svg = figures.frequencies({**MEASURES["success"], "abscissa": name}, name="f", label="x")
+    assert {name, "(dimensionless)"} <= set(texts(svg))
+
+
+def test_bounds_are_drawn_only_where_cells_differ():
+    assert not figures.bounds_differ([])
+    assert not figures.bounds_differ([cell(), cell(n=50)])
+    assert figures.bounds_differ([cell(), cell(holds=149)])
+    assert figures.bounds_differ(CELLS)
 
 
 def test_quantiles_are_those_at_the_ends_and_next_to_the_middle():

@@ -244,3 +244,14 @@ def test_the_sample_is_what_the_engine_writes():
             assert set(cell) == keys(kind)
             assert all(set(q) == keys(QuantileFound) for q in cell.get("quantiles", ()))
         assert all(set(threshold) == keys(Threshold) for threshold in made["thresholds"])
+
+
+def test_a_chain_has_one_row_for_all_points_of_a_control():
+    told = chain()
+    own, broken = told["cells"]
+    found = measures.chain({"chains": [{**told, "cells": [own, broken, broken]}]}, told["theorem"])
+    alone, together = found["cells"]
+    assert alone["where"]
+    assert (together["where"], together["trials"]) == ("2 points together", 400)
+    assert together["first"] == [300, 60, 40]
+    assert together["counts"][0] == {"count": 300, "share": 75.0}

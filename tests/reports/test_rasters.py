@@ -53,6 +53,12 @@ def test_one_typical_draw_for_each_law_and_number_of_neurons(found):
     assert kinds == ["typical", "worst", "worst"]
 
 
+def test_theorems_that_claim_nothing_of_every_instance_have_no_draws():
+    theorem = find_theorem("lai2026.gram_concentration")
+    result = Result(theorem, check(theorem, claims=["off_diagonals_are_bounded"], trials=30), {})
+    assert rasters([result], 0) == []
+
+
 @pytest.mark.parametrize(
     ("signs", "shown"),
     [

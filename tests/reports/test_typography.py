@@ -4,6 +4,8 @@ import pytest
 
 from reports import typography
 
+EQUALS = "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
+
 
 @pytest.mark.parametrize(
     ("value", "text"),
@@ -71,7 +73,8 @@ def test_bounds_are_rounded_to_the_safe_side(bound):
         ("λ_min > 1e-9 λ_max", "λ<sub>min</sub> &gt; 10<sup>−9</sup> λ<sub>max</sub>"),
         ("‖λ‖_∞ and ‖y‖", "‖λ‖<sub>∞</sub> and ‖y‖"),
         ("c² d_2 y_min²/n", "c<sup>2</sup> d<sub>2</sub> y<sub>min</sub><sup>2</sup>/n"),
-        ("β⁰ = Xw_0", "β<sup>0</sup> = Xw<sub>0</sub>"),
+        ("β⁰ = Xw_0 + 1", f"β<sup>0</sup>{EQUALS}Xw<sub>0</sub> + 1"),
+        ("n = 20, d = 4000.", f"n{EQUALS}20, d{EQUALS}4000."),
         ("gap_upper_band and file_1", "gap_upper_band and file_1"),
         ("<b>x_1</b>", "&lt;b&gt;x<sub>1</sub>&lt;/b&gt;"),
         ("x1e5 0x1e5 v1.2e3b", "x1e5 0x1e5 v1.2e3b"),
