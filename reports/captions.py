@@ -19,8 +19,11 @@ from reports.typography import (
 )
 
 
-def scaling_law(slope: Part) -> list[str]:
-    """Caption one sweep of a rate."""
+def scaling_law(slope: Part, like: int | None = None) -> list[str]:
+    """Caption one sweep of a rate.
+
+    like: number of a figure beside it that is drawn alike, so that how is not told again.
+    """
     if slope.get("slope") is None:
         seen = f"No slope was fitted; claimed is {claimed_slope(slope)}."
     else:
@@ -40,9 +43,8 @@ def scaling_law(slope: Part) -> list[str]:
     shared = common_coordinates(points)
     held = f", at {point_text(shared)}" if shared else ""
     has_band = any(slope.get("band_low") or ())
-    drawn = (
-        f"{len(points)} points of the sweep “{slope.get('sweep', '')}”{held}"
-        f"{_drawn_names(slope)}. Bars: one standard deviation of the logarithm over trials. "
+    how = (
+        "Bars: one standard deviation of the logarithm over trials. "
         + (
             "Shaded: the band coded with the claim; do not take its constants for the paper’s. "
             * has_band
@@ -51,6 +53,11 @@ def scaling_law(slope: Part) -> list[str]:
         "constants. Below, the means are divided by the claimed law: level dots follow it exactly, "
         "and a tilt is how far the slope is from the claimed exponent, which the tolerance may "
         "allow."
+    )
+    drawn = (
+        f"{len(points)} points of the sweep “{slope.get('sweep', '')}”{held}"
+        f"{_drawn_names(slope)}. "
+        + (f"Drawn as in Figure {like}." if like else how)
         + (
             f" The dot farthest from the fitted line is off by {number(slope.get('curvature'), 2)} "
             "in natural log (curvature), which no interval covers."

@@ -18,14 +18,16 @@ class Album:
     def __init__(self) -> None:
         self.figures: list[dict[str, Any]] = []
 
-    def add(self, owner: Any, draw: Draw, caption: Sequence[str], label: str) -> None:
-        """Draw a figure, and list it in its owner's "figures": a claim, measure or theorem."""
+    def add(self, owner: Any, draw: Draw, caption: Sequence[str], label: str) -> int:
+        """Draw a figure, list it in its owner's "figures" (a claim, measure or theorem), and
+        return its number."""
         rank = len(self.figures) + 1
         name = f"figure-{rank}"
         svg = draw(name=name, label=f"{label} {caption[0]}")
         entry = {"number": rank, "anchor": name, "svg": svg, "caption": caption}
         self.figures.append(entry)
         owner["figures"].append(entry)
+        return rank
 
 
 def place_figures(report: Part, theorems: Sequence[Part]) -> list[dict[str, Any]]:
@@ -67,10 +69,13 @@ def _patterns(album: Album, report: Part, theorem: Part, control: Part | None = 
 
 def _evidence(album: Album, claim: Part) -> None:
     """Draw what a claim was judged by: slopes, or bounds on a probability."""
+    told: dict[bool, int] = {}
     for slope in claim["slopes"]:
         if figures.scaling_is_drawable(slope):
-            caption = captions.scaling_law(slope)
-            album.add(claim, partial(figures.scaling_law, slope), caption, "Log–log plot.")
+            has_band = any(slope.get("band_low") or ())
+            caption = captions.scaling_law(slope, told.get(has_band))
+            draw = partial(figures.scaling_law, slope)
+            told.setdefault(has_band, album.add(claim, draw, caption, "Log–log plot."))
     is_bounded = claim["kind"] == "probable" and claim["probability"] is not None
     if is_bounded and figures.bounds_differ(claim["cells"]):
         draw = partial(figures.probability_bounds, claim["cells"], claim["probability"])

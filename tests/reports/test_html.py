@@ -537,3 +537,14 @@ def test_anchors_are_safe_and_distinct():
     assert found[-1] == "claim-path/to.py::c"
     safe = set("-._~/:@abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
     assert set("".join(found)) <= safe
+
+
+def test_sweeps_of_one_claim_say_once_how_they_are_drawn():
+    plain = {**SLOPE, "band_low": [], "band_high": []}
+    rate = {"kind": "rate", "cells": [], "slopes": [SLOPE, SLOPE, plain, plain], "hunted": None}
+    page = html.render(report(verdicts=[verdict("scales", **rate)], rasters=[]))
+    told = [Reader(part.split("</figcaption>")[0]).words for part in page.split("<figcaption>")[1:]]
+    assert ["Drawn as in Figure" in caption for caption in told] == [False, True, False, True]
+    assert "Drawn as in Figure 1." in told[1]
+    assert "Drawn as in Figure 3." in told[3]
+    assert all("dot farthest from the fitted line" in caption for caption in told)
