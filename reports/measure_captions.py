@@ -75,12 +75,14 @@ def margins(claims: Sequence[Part]) -> list[str]:
     least = {claim["claim"]: min(row[0] for _, row in rows) for claim, rows in shown if rows}
     crossing = [name for name, value in least.items() if value < 0]
     if crossing:
-        several = f"{len(crossing)} of {len(least)} claims have" if len(crossing) > 1 else "Of the"
         seen = (
-            f"{several} margins left of zero, where a claim is violated: {', '.join(crossing)}."
+            f"{len(crossing)} of {len(least)} claims have margins left of zero, where a claim is "
+            f"violated: {', '.join(crossing)}."
             if len(crossing) > 1
             else f"Margins reach left of zero, where a claim is violated, in {crossing[0]} alone."
         )
+        kinds = {claim["kind"] for claim in claims if claim["claim"] in crossing}
+        seen += " A claim with a probability below 1 allows for some." * (kinds == {"probable"})
     else:
         tightest = min(least, key=lambda name: least[name])
         seen = (
