@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import strategies as st
 
+from tests.verify.readers.helpers import refusal
 from verify import datasets
 from verify.datasets import Labels, pair, read_labels, read_matrix
 from verify.errors import InputError, ReluVerifyError, UnknownName
@@ -55,21 +56,6 @@ def npy_claiming(shape: str, dtype: str = "<f8", data: bytes = b"") -> bytes:
     """An .npy file whose header says whatever it likes."""
     header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}}}\n".encode()
     return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data
-
-
-def refusal(
-    read: Callable[..., Any], path: Any, *arguments: Any, error: type[InputError] = InputError
-) -> str:
-    """The message of the `InputError`, which must be one sentence."""
-    with pytest.raises(error) as caught:
-        read(path, *arguments)
-    message = str(caught.value)
-    assert caught.type is error
-    assert "\n" not in message
-    assert message.endswith(".")
-    assert ": expected " in message
-    assert "; " in message
-    return message
 
 
 # Matrices -----------------------------------------------------------------------------------
