@@ -30,7 +30,7 @@ Warning_ = dict[str, str]
 def warnings_of(given: Given, data: dict[str, Any]) -> list[Warning_]:
     """Return warnings {"kind", "reason", "try"} on data whose facts are `data`."""
     found = [
-        _centred(given, data),
+        _centred(data),
         _duplicated(given),
         _few_directions(given, data),
         _constant_columns(given),
@@ -61,7 +61,7 @@ def _warning(kind: str, reason: str, try_: str) -> Warning_:
     return {"kind": kind, "reason": reason, "try": try_}
 
 
-def _centred(given: Given, data: dict[str, Any]) -> Warning_ | None:
+def _centred(data: dict[str, Any]) -> Warning_ | None:
     if not is_centred(data):
         return None
     return _warning(
