@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from verify.theorem import Theorem
 from verify.verdict import IN_SCOPE, SCOPE_UNKNOWN, Conclusion, Hunted, Instance, Verdict
 
 HOLDS, VIOLATED, UNDECIDED, OUT_OF_SCOPE = "holds", "violated", "undecided", "out of scope"
+DECIDED = (HOLDS, VIOLATED)
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,19 @@ def hunted_kinds(theorem: Theorem) -> list[tuple[Kind, st.SearchStrategy[dict[st
     return kinds
 
 
+@dataclass
+class _Seen:
+    """What a hunt has met so far: how often each outcome, and the least decided margin."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    least: float = math.nan
+
+    def add(self, look: Look) -> None:
+        self.counts[look.outcome] += 1
+        if look.outcome in DECIDED:
+            self.least = float(np.fmin(look.margin, self.least))
+
+
 def hunt(theorem: Theorem, claim: Claim, examples: int, root_seed: int) -> Hunt:
     """Search `examples` instances of each kind that the theorem offers.
 
@@ -111,14 +126,14 @@ def hunt(theorem: Theorem, claim: Claim, examples: int, root_seed: int) -> Hunt:
     counterexample is shrunk to the smallest, explicit ones first (they are the readable ones);
     the worst is the one of lowest margin met anywhere. The same arguments find the same.
     """
-    counts: dict[str, int] = {}
+    seen = _Seen()
     found: list[tuple[float, Kind, dict[str, Any]]] = []
     smallest: tuple[float, Kind, dict[str, Any]] | None = None
     if theorem.axes:
-        found += _at_the_edges(theorem, claim, examples, root_seed, counts)
+        found += _at_the_edges(theorem, claim, examples, root_seed, seen)
         smallest = found[0] if found else None
     for kind, strategy in hunted_kinds(theorem):
-        met = _search(theorem, claim, kind, strategy, examples, root_seed, counts)
+        met = _search(theorem, claim, kind, strategy, examples, root_seed, seen)
         found += met
         if met:
             smallest = met[-1]  # Hypothesis ends by replaying the smallest
@@ -130,11 +145,11 @@ def hunt(theorem: Theorem, claim: Claim, examples: int, root_seed: int) -> Hunt:
     return Hunt(
         claim=claim.id,
         hunted=Hunted(
-            examples=sum(counts.values()),
-            in_scope=sum(counts.values()) - counts.get(OUT_OF_SCOPE, 0),
-            violated=counts.get(VIOLATED, 0),
-            undecided=counts.get(UNDECIDED, 0),
-            worst_margin=min((margin for margin, _, _ in found), default=math.nan),
+            examples=seen.counts.total(),
+            in_scope=seen.counts.total() - seen.counts[OUT_OF_SCOPE],
+            violated=seen.counts[VIOLATED],
+            undecided=seen.counts[UNDECIDED],
+            worst_margin=seen.least,
         ),
         smallest=None if smallest is None else capture(smallest),
         worst=capture(min(found, key=lambda entry: entry[0])) if found else None,
@@ -142,7 +157,7 @@ def hunt(theorem: Theorem, claim: Claim, examples: int, root_seed: int) -> Hunt:
 
 
 def _at_the_edges(
-    theorem: Theorem, claim: Claim, examples: int, root_seed: int, counts: dict[str, int]
+    theorem: Theorem, claim: Claim, examples: int, root_seed: int, seen: _Seen
 ) -> list[tuple[float, Kind, dict[str, Any]]]:
     """Look at one instance at each edge of the space; return the violations, simplest first."""
     violations: list[tuple[float, Kind, dict[str, Any]]] = []
@@ -150,7 +165,7 @@ def _at_the_edges(
         for number, point in enumerate(strategies.edges(theorem, examples)):
             recipe = {"point": point, "seed": (root_seed + number) % 2**32}
             look = look_at(theorem, claim, "seeded", recipe)
-            counts[look.outcome] = counts.get(look.outcome, 0) + 1
+            seen.add(look)
             if look.outcome == VIOLATED:
                 violations.append((look.margin, "seeded", recipe))
     return violations
@@ -163,7 +178,7 @@ def _search(
     strategy: st.SearchStrategy[dict[str, Any]],
     examples: int,
     root_seed: int,
-    counts: dict[str, int],
+    seen: _Seen,
 ) -> list[tuple[float, Kind, dict[str, Any]]]:
     """Run Hypothesis once; return the violations in the order in which they were met."""
     violations: list[tuple[float, Kind, dict[str, Any]]] = []
@@ -184,8 +199,8 @@ def _search(
     @given(recipe=strategy)
     def attempt(recipe: dict[str, Any]) -> None:
         look = look_at(theorem, claim, kind, recipe)
-        counts[look.outcome] = counts.get(look.outcome, 0) + 1
-        if look.outcome != OUT_OF_SCOPE:
+        seen.add(look)
+        if look.outcome in DECIDED:  # ties within rounding would attract it, for nothing
             target(look.score)
         if look.outcome == VIOLATED:
             violations.append((look.margin, kind, recipe))

@@ -238,7 +238,7 @@ class SlopeVerdict:
 @dataclass(frozen=True)
 class Hunted:
     """What the search for counterexamples met besides the random trials; its counts are not
-    probabilities. source: "structured" or "explicit"."""
+    probabilities. worst_margin: the least that was decided in scope; NaN if there was none."""
 
     examples: int
     in_scope: int

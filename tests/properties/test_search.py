@@ -16,7 +16,23 @@ from properties.search import (
     hunted_claims,
     with_hunt,
 )
-from verify import InputError, Store, TheoremError, UnknownName, check, load_file
+from verify import (
+    Assumption,
+    Explicit,
+    Field,
+    InputError,
+    Margin,
+    Point,
+    Status,
+    Store,
+    Theorem,
+    TheoremError,
+    Trial,
+    Universal,
+    UnknownName,
+    check,
+    load_file,
+)
 from verify.counterexample import read, replay, write
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -34,6 +50,59 @@ def test_the_false_folklore_shrinks_to_two_dimensions(found: Hunt) -> None:
     values = found.smallest.recipe["values"]
     assert values["d"] == 2, f"out={values}"
     assert max(map(abs, [*values["curvatures"], *values["start"]])) <= 3, f"out={values}"
+
+
+def condition_theorem() -> Theorem:
+    """Return the false folklore that another row of numbers never raises the condition number."""
+
+    def draw(point: Point, generator: np.random.Generator, trials: int) -> np.ndarray:
+        return generator.normal(size=(trials, 4, 2))
+
+    def simulate(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return tuple(np.linalg.svd(rows, compute_uv=False) for rows in (matrices[:, :-1], matrices))
+
+    def full_column_rank(trial: Trial) -> Margin:
+        """The matrix without its last row is tall and of full column rank."""
+        rows, columns = trial.problem.shape[-2:]
+        least = trial.run[0][:, -1]
+        return Margin(0.01, least if rows > columns else 0 * least)
+
+    def another_row_is_no_worse(trial: Trial) -> Margin:
+        """Another row does not raise the condition number."""
+        before, after = trial.run
+        return Margin(after[:, 0] * before[:, -1], before[:, 0] * after[:, -1], rounding=1e-9)
+
+    return Theorem(
+        id="condition",
+        title="",
+        citation="",
+        status=Status.FOLKLORE,
+        draw=draw,
+        simulate=simulate,
+        cells=(Point(rows=4),),
+        explicit=Explicit(
+            sizes={"rows": (2, 4), "columns": (1, 3)},
+            fields={"matrix": Field(-3, 3, shape=("rows", "columns"))},
+            build=lambda values: values["matrix"][None],
+        ),
+        claims=(Universal(another_row_is_no_worse, given=(Assumption(full_column_rank),)),),
+    )
+
+
+@pytest.mark.parametrize("root_seed", range(6))
+def test_ties_within_rounding_do_not_attract_the_search(root_seed: int) -> None:
+    """One column has the condition number 1 whatever its rows are: undecided, and of no use."""
+    theorem = condition_theorem()
+    found = hunt(theorem, theorem.claims[0], 60, root_seed)
+    assert found.hunted.violated > 0
+    assert found.hunted.undecided > 5
+
+
+def test_the_worst_margin_of_a_hunt_is_the_least_that_was_decided() -> None:
+    theorem = find_theorem("lai2026.theorem2")
+    hunted = hunt(theorem, theorem.claim("gap_deductive_bounds"), 20, 0).hunted
+    assert hunted.violated == 0
+    assert 0 < hunted.worst_margin < 10
 
 
 def test_the_worst_is_at_least_as_bad_as_the_smallest(found: Hunt) -> None:
