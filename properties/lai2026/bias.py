@@ -138,9 +138,18 @@ def relative_gap(trial: Trial) -> Host:
     return np.asarray(gap(trial) / to_numpy(trial.reference("minimum_norm").norm))
 
 
-def gap_over_unit(trial: Trial) -> Host:
-    """The gap over √(n₋/‖λ‖₁) for one neuron, over √(n/‖λ‖₁) for two: the constant of the Θ, to
-    compare with a proof's."""
+def gap_over_root_negatives(trial: Trial) -> Host:
+    """The gap over √(n₋/‖λ‖₁): the constant of the Θ, to compare with a proof's."""
+    return _gap_over_unit(trial)
+
+
+def gap_over_root_examples(trial: Trial) -> Host:
+    """The gap of the pair over √(n/‖λ‖₁): the constant of the Θ, to compare with a proof's."""
+    return _gap_over_unit(trial)
+
+
+def _gap_over_unit(trial: Trial) -> Host:
+    """Return gap over unit where both limit and comparator are certified, NaN elsewhere, (B,)."""
     return np.where(settled(trial), gap(trial) / unit(trial), np.nan)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from properties.lai2026 import bias
 from properties.lai2026.setting import classes_from_step_one
 from verify.arrays import to_numpy
-from verify.claims import Assumption, Status
+from verify.claims import Assumption, Quantity, Status
 from verify.margin import Margin
 from verify.measures import Frequency, Measure, Quantiles
 from verify.relu.effective_dimensions import freezing_probability, regime_index
@@ -137,14 +137,16 @@ def first_order(trial: Trial) -> Host:
     return np.asarray(1 - pull / (np.sqrt(2 * np.pi * bias.dimension(trial, "d_2")) * c * square))
 
 
-def gaps(given: tuple[Assumption, ...], at: tuple[Point, ...]) -> tuple[Measure, ...]:
+def gaps(
+    constant: Quantity, axis: str, given: tuple[Assumption, ...], at: tuple[Point, ...]
+) -> tuple[Measure, ...]:
     """Return the measures of the gap: its constant at some points, and its way to the limit."""
     return (
         Quantiles(
-            bias.gap_over_unit,
+            constant,
             given=given,
             at=at,
-            axis="gap over √(n/‖λ‖₁)",
+            axis=axis,
             status=Status.DERIVED,
             name="gap_constant",
         ),

@@ -139,7 +139,7 @@ theorem = Theorem(
     explicit=setting.EXPLICIT,
     place=setting.place,
     describe=setting.describe,
-    measures=constants.gaps(GIVEN, BANDS),
+    measures=constants.gaps(bias.gap_over_root_negatives, "gap over √(n₋/‖λ‖₁)", GIVEN, BANDS),
     chain=lemmas.BIAS,
     claims=(
         Universal(comparator_is_optimal, given=COMPARABLE, status=Status.DERIVED),

@@ -149,7 +149,7 @@ theorem = Theorem(
     explicit=setting.PAIR_EXPLICIT,
     place=setting.place,
     describe=setting.describe,
-    measures=constants.gaps(GIVEN, BANDS),
+    measures=constants.gaps(bias.gap_over_root_examples, "gap over √(n/‖λ‖₁)", GIVEN, BANDS),
     chain=lemmas.BIAS,
     claims=(
         Universal(comparator_is_optimal, given=(*COMPARABLE, AGREES), status=Status.DERIVED),
