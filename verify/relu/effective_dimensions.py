@@ -143,7 +143,7 @@ def regime_index(problem: Problem) -> Values:
 
     Raises InputError where neurons share an output sign, and for n < 2.
     """
-    _require_label_classes(problem, "regime_index")
+    problem.require_one_neuron_a_class(f"regime_index {_ABOUT_CLASSES}")
     squares = to_numpy(problem.labels) ** 2
     return regime_index_from(
         problem.examples,
@@ -168,7 +168,7 @@ def freezing_probability(problem: Problem) -> Values:
     """
     from scipy.special import log_ndtr
 
-    _require_label_classes(problem, "freezing_probability")
+    problem.require_one_neuron_a_class(f"freezing_probability {_ABOUT_CLASSES}")
     start = to_numpy(problem.starting_predictions)
     if not np.all(start > 0):
         raise InputError(
@@ -197,10 +197,4 @@ def _off_diagonal(gram: Array) -> Array:
     return gram * (1.0 - identity)
 
 
-def _require_label_classes(problem: Problem, what: str) -> None:
-    """Refuse neurons that share an output sign, of which theory §7 predicts nothing."""
-    if not problem.one_neuron_a_class:
-        raise InputError(
-            f"problem has m={problem.neurons} neurons, expected one, or two with signs (1, -1): "
-            f"{what} is about neurons that do not share an output sign"
-        )
+_ABOUT_CLASSES = "is about neurons that do not share an output sign"

@@ -96,7 +96,7 @@ def leading_order(problem: Problem, trace: Any) -> Array:
     """
     xp = array_namespace(problem.gram)
     trace = _per_problem(problem, trace)
-    _require_label_classes(problem)
+    problem.require_one_neuron_a_class("nothing is known of the gap where neurons share a sign")
     signs, starts = problem.signs[:, :, None], problem.starting_predictions
     residual = xp.sum(signs * starts, axis=1) - problem.labels
     c = (problem.step_size * trace)[:, None, None]
@@ -134,15 +134,6 @@ def deductive_bounds(problem: Problem, trace: Any) -> tuple[Array, Array]:
     low = xp.sqrt(1 - delta) * xp.where(below > 0, below, 0 * below) / root
     high = xp.sqrt(1 + delta) * (main + error) / root
     return xp.where(usable, low, 0 * low), xp.where(usable, high, xp.full_like(high, xp.inf))
-
-
-def _require_label_classes(problem: Problem) -> None:
-    """Refuse neurons that share a label class: what is known is about one of each sign."""
-    if not problem.one_neuron_a_class:
-        raise InputError(
-            f"problem has m={problem.neurons} neurons, expected one, or two with signs (1, -1): "
-            "nothing is known of the gap where neurons share a sign"
-        )
 
 
 def _per_problem(problem: Problem, trace: Any) -> Array:

@@ -102,11 +102,9 @@ def optimality_residuals(problem: Problem, duals: Array) -> Array:
 
 
 def _check(problem: Problem) -> None:
-    if not problem.one_neuron_a_class:
-        raise InputError(
-            f"problem has m={problem.neurons} neurons, expected one, or two with signs (1, -1): "
-            "neurons of one sign share the norm, and no comparator is known for them"
-        )
+    problem.require_one_neuron_a_class(
+        "neurons of one sign share the norm, and no comparator is known for them"
+    )
     lowest, highest = problem.eigenvalues[:, 0], problem.eigenvalues[:, -1]
     singular = to_numpy(lowest <= REGULAR_ABOVE * highest)
     if singular.any():

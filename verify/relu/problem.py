@@ -102,6 +102,14 @@ class Problem:
         signs = to_numpy(self.signs)
         return self.neurons == 1 or (self.neurons == 2 and bool((signs[:, 0] != signs[:, 1]).all()))
 
+    def require_one_neuron_a_class(self, why: str) -> None:
+        """Raise InputError, which says why it matters, where neurons share an output sign."""
+        if not self.one_neuron_a_class:
+            raise InputError(
+                f"problem has m={self.neurons} neurons, expected one, or two with signs (1, -1): "
+                f"{why}"
+            )
+
     def select(self, index: Array) -> Problem:
         """Return the problems at the integer positions `index`, (K,), as a batch of K."""
         xp = array_namespace(self.gram)
