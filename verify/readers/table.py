@@ -2,16 +2,18 @@
 
 A first row with a name above a column of numbers is a header. A leading column without numbers
 holds row names, and so does one under an empty header cell (the index that R and pandas write);
-both are dropped. Messages count rows and columns from 1, as they stand in the file.
+both are dropped. A first row of numbers that count columns is refused, since it may be either.
+Messages count rows and columns from 1, as they stand in the file.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import itertools
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,8 @@ from verify.files import column_index, refuse, shown
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 MISSING = {"", "?", "na", "n/a", "nan", "null"}
 _LABEL_HEADERS = {"label", "labels", "y", "class", "target", "type"}
+_FEWEST_NUMBERED, _FEWEST_SPACED = 3, 5
+"""Columns from which a first row of numbers that count, or are evenly spaced, is a header's."""
 
 Rows = list[list[str]]
 Numbers = list[list[float | None]]
@@ -113,7 +117,37 @@ def _rectangle(file: Path, rows: Rows) -> Rows:
         if len(row) != len(rows[0]):
             found = f"has {len(row)} cells in row {i}, {len(rows[0])} in row 1"
             refuse(file, found, "rows of one length", "fill or remove that row")
+    if len(rows) > 1 and _counts(rows[0]):
+        found = f"has {shown(','.join(rows[0]))} in row 1, which looks like a header of numbers"
+        _refuse_header(file, found)
     return rows
+
+
+def _counts(row: list[str]) -> bool:
+    """Whether a row is 0, 1, … or 1, 2, …, as pandas numbers columns that have no names (the first
+    cell is empty where it writes an index), or at least five whole numbers evenly spaced."""
+    cells = row[1:] if row[:1] == [""] else row
+    if len(row) < _FEWEST_NUMBERED or not all(map(_is_whole, cells)):
+        return False
+    places = [int(cell) for cell in cells]
+    steps = {after - before for before, after in itertools.pairwise(places)}
+    if places[0] in (0, 1) and steps == {1}:
+        return True
+    return len(places) >= _FEWEST_SPACED and len(steps) == 1 and steps.pop() > 0
+
+
+def _is_whole(cell: str) -> bool:
+    return cell.isascii() and cell.isdigit() and len(cell) < 16
+
+
+def _refuse_header(file: Path, found: str) -> NoReturn:
+    refuse(
+        file,
+        found,
+        "a header of names, or none",
+        "write names in row 1 or leave it out (pandas: header=False, index=False); if row 1 is an "
+        "example, write its numbers with a decimal point (1.0)",
+    )
 
 
 def _position(file: Path, rows: Rows, label_column: str | None) -> tuple[int | None, bool]:
@@ -122,7 +156,23 @@ def _position(file: Path, rows: Rows, label_column: str | None) -> tuple[int | N
         return None, False
     first = rows[0] if rows else []
     names = first if any(map(_is_name, first)) else []
+    if not names:
+        _refuse_ambiguous(file, rows, label_column.strip())
     return column_index(file, names, len(first), label_column), label_column.strip() in names
+
+
+def _refuse_ambiguous(file: Path, rows: Rows, label_column: str) -> None:
+    """Refuse a number that may be the name of another column: row 1 has it there, and consists of
+    distinct whole numbers above some that are not whole, so it may be a header."""
+    first = rows[0] if rows else []
+    if label_column not in first or len(first) < _FEWEST_NUMBERED:
+        return
+    place = first.index(label_column) + 1
+    distinct = all(map(_is_whole, first)) and len(set(first)) == len(first)
+    below = [cell for row in rows[1:] for cell in row]
+    if str(place) != label_column and distinct and not all(map(_is_whole, below)):
+        found = f"has {shown(label_column)} in row 1, column {place}, which may be a header's name"
+        _refuse_header(file, f"{found} or not")
 
 
 def _is_name(cell: str) -> bool:
