@@ -686,3 +686,12 @@ def test_the_rows_of_the_shipped_example_are_nearly_orthogonal() -> None:
     gram = features @ features.T / features.shape[1]
     # standard deviations 1/√600 = .04 off the diagonal, √(2/600) = .06 on it
     assert np.abs(gram - np.eye(12)).max() < 0.25
+
+
+def test_an_npz_that_unpacks_to_more_than_any_matrix_is_refused(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Zeros are compressed a thousandfold, so its size on disk says nothing."""
+    monkeypatch.setattr("verify.files.LARGEST", 15)
+    assert "claims the shape (4, 4)" in refusal(read_matrix, write("x.npz", {"X": np.eye(4)}))
+    np.testing.assert_array_equal(read_matrix(write("x.npy", np.eye(4))), np.eye(4))

@@ -67,11 +67,13 @@ def _read(file: Path) -> NDArray[Any]:
 def _array(file: Path, sizes: list[int], lines: Lines, field: str, sign: float) -> NDArray[Any]:
     """A dense matrix, column by column; of a symmetric one the part on and below the diagonal."""
     rows, columns = sizes
+    above = 1 if sign < 0 else 0
+    count = rows * columns if sign == 0 else rows * (rows + 1 - 2 * above) // 2
+    _check_count(file, count, lines)  # first: places of a claimed shape take memory
     if sign == 0:
         i, j = (part.ravel(order="F") for part in np.indices((rows, columns)))
     else:
-        j, i = np.triu_indices(rows, 1 if sign < 0 else 0)
-    _check_count(file, len(i), lines)
+        j, i = np.triu_indices(rows, above)
     values = [_value(file, place, words) for place, words in lines]
     return _filled((rows, columns), i, j, np.array(values, dtype=float), sign)
 

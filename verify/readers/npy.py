@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.files import choose, column_index, reading, refuse
+from verify.files import check_size, choose, column_index, reading, refuse
 
 USUAL_FEATURES = ("X", "features", "data")
 USUAL_LABELS = ("y", "labels", "target")
@@ -51,10 +51,10 @@ def _read(file: Path, member: str | None, usual: tuple[str, ...]) -> NDArray[Any
             sizes = {info.filename.removesuffix(".npy"): info.file_size for info in entries}
             name = choose(file, sizes, member, usual)
             with archive.open(f"{name}.npy") as stream:
-                return _read_npy(file, stream, sizes[name])
+                return _read_npy(file, stream, sizes[name], compressed=True)
 
 
-def _read_npy(file: Path, stream: IO[bytes], size: int) -> NDArray[Any]:
+def _read_npy(file: Path, stream: IO[bytes], size: int, compressed: bool = False) -> NDArray[Any]:
     """The array in a stream of ``size`` bytes, its header checked before memory is allocated."""
     npy = np.lib.format
     pickled = stream.read(1) == b"\x80"
@@ -72,6 +72,8 @@ def _read_npy(file: Path, stream: IO[bytes], size: int) -> NDArray[Any]:
     if min(shape, default=0) < 0 or dtype.itemsize == 0 or claimed > available:
         found = f"claims shape {shape} of {dtype}, {claimed} bytes, but {available} bytes follow"
         refuse(file, found, "an intact array", "save it again")
+    if compressed:
+        check_size(file, shape)
     stream.seek(0)
     array: NDArray[Any] = npy.read_array(stream, allow_pickle=False)
     if array.dtype.kind == "U":

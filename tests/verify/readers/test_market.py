@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -86,3 +87,17 @@ def test_fields_of_matrix_market_agree_with_scipy(tmp_path: Path, field: str) ->
 def test_unusable_matrix_market_files_are_refused(tmp_path: Path, text: str, reason: str) -> None:
     (tmp_path / "x.mtx").write_text(text)
     assert reason in refusal(read_matrix, tmp_path / "x.mtx")
+
+
+@pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric"])
+def test_a_claimed_shape_costs_no_memory(tmp_path: Path, symmetry: str) -> None:
+    (tmp_path / "x.mtx").write_text(ARRAY.replace("general", symmetry) + "16384 16384\n1\n")
+    tracemalloc.start()
+    try:
+        message = refusal(read_matrix, tmp_path / "x.mtx")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    expected = {"general": 2**28, "symmetric": 2**27 + 2**13, "skew-symmetric": 2**27 - 2**13}
+    assert f"expected {expected[symmetry]}" in message
+    assert peak < 2**20
