@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from verify.datasets import read_pair
+from verify.engine.plan import whole
 from verify.errors import InputError
 from verify.relu.problem import Problem
 from verify.relu.random_features import RandomFeatures
@@ -43,9 +44,14 @@ class Request:
 
     def __post_init__(self) -> None:
         if not 1e-9 <= self.relative_step <= 1e9:
-            raise InputError(f"--step {self.relative_step}, expected c > 0 of order 1, e.g. 0.5")
+            raise InputError(
+                f"--step {self.relative_step}, expected within 1e-9 and 1e9, of order 1, e.g. 0.5"
+            )
         if not 1e-50 <= self.start <= 1e50:
-            raise InputError(f"--start {self.start}, expected a small positive number, e.g. 1e-3")
+            raise InputError(
+                f"--start {self.start}, expected a number within 1e-50 and 1e50, e.g. 1e-3"
+            )
+        whole("--seed", self.seed, 0)
         if self.neurons not in SIGNS:
             raise InputError(f"--neurons {self.neurons}, expected 1 or 2; nothing is known of more")
 

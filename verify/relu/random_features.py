@@ -58,7 +58,10 @@ class RandomFeatures:
                 f"bandwidth={self.bandwidth:g}, expected none for {self.kind} features"
             )
         if self.bandwidth is not None and not 1e-50 <= self.bandwidth <= 1e50:
-            raise InputError(f"bandwidth={self.bandwidth:g}, expected a positive number")
+            raise InputError(
+                f"bandwidth={self.bandwidth:g}, expected a positive number within 1e-50 and 1e50; "
+                "rescale the features"
+            )
 
     @classmethod
     def named(cls, text: str, seed: int = 0) -> RandomFeatures:

@@ -104,6 +104,9 @@ def test_a_narrow_gaussian_kernel_brings_data_into_the_regime() -> None:
     [
         ({"neurons": 3}, "--neurons 3"),
         ({"relative_step": 0.0}, "--step"),
+        ({"relative_step": 1e-10}, "within 1e-9 and 1e9"),
+        ({"start": 1e-60}, "within 1e-50 and 1e50"),
+        ({"seed": -1}, "--seed=-1"),
         ({"start": -1.0}, "--start"),
     ],
 )

@@ -146,6 +146,12 @@ def test_other_names_are_refused(text: str) -> None:
         RandomFeatures.named(text)
 
 
+@pytest.mark.parametrize("bandwidth", ["1e-300", "1e300", "0", "-1"])
+def test_a_bandwidth_out_of_range_is_refused_with_the_range(bandwidth: str) -> None:
+    with pytest.raises(InputError, match="within 1e-50 and 1e50"):
+        RandomFeatures.named(f"fourier:100:{bandwidth}")
+
+
 def test_a_negative_seed_is_refused() -> None:
     with pytest.raises(InputError, match="seed=-1"):
         RandomFeatures("relu", 10, -1)
