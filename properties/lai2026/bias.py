@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from properties.lai2026.setting import trace
+from properties.lai2026.setting import equal_up_to_solving, trace
 from verify.arrays import array_namespace, device, to_numpy
 from verify.claims import Assumption, Status, Sweep
 from verify.margin import Margin
-from verify.relu.effective_dimensions import dimensions_of, relative_step
+from verify.relu.effective_dimensions import dimensions_of, relative_step, solve_error
 from verify.relu.gap import deductive_bounds, implicit_bias_gap, leading_order, schur_gap
 from verify.relu.minimum_norm import MinimumNorm, optimality_residuals
 from verify.relu.problem import Problem
 from verify.space import Point, geometric
-from verify.tolerances import IDENTITY, KKT
+from verify.tolerances import KKT
 from verify.trial import Trial
 
 Host = np.ndarray[Any, Any]
@@ -42,7 +42,7 @@ def comparator_is_optimal(trial: Trial) -> Margin:
     1e-10."""
     best: MinimumNorm = trial.reference("minimum_norm")
     residuals = to_numpy(optimality_residuals(trial.problem, best.duals))
-    return Margin(residuals.max(axis=-1), KKT, KKT)
+    return Margin(residuals.max(axis=-1), KKT, KKT, solve_error(trial.problem) / KKT)
 
 
 def gap_schur_identity(trial: Trial) -> Margin:
@@ -50,7 +50,7 @@ def gap_schur_identity(trial: Trial) -> Margin:
     class of neuron k and S_k the Schur complement there (one neuron: on S₋)."""
     found = gap(trial)
     expected = to_numpy(schur_gap(trial.problem, trial.reference("minimum_norm")))
-    return Margin.equal(found, expected, expected, IDENTITY)
+    return equal_up_to_solving(trial.problem, np.abs(found - expected), expected)
 
 
 def gap_deductive_bounds(trial: Trial) -> Margin:
@@ -58,9 +58,8 @@ def gap_deductive_bounds(trial: Trial) -> Margin:
     low, high = (to_numpy(b) for b in deductive_bounds(trial.problem, trace_beside(trial.problem)))
     found = gap(trial)
     scale = np.where(found > 0, found, 1.0)
-    return Margin.worst(
-        Margin(low, found, scale, rounding=1e-12), Margin(found, high, scale, rounding=1e-12)
-    )
+    rounding = 1e-12 + solve_error(trial.problem)
+    return Margin.worst(Margin(low, found, scale, rounding), Margin(found, high, scale, rounding))
 
 
 # Bands: all constants are ours [D].

@@ -10,7 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from properties.lai2026.setting import classes_from_step_one, label_scale
+from properties.lai2026.setting import (
+    classes_from_step_one,
+    equal_up_to_solving,
+    label_scale,
+)
 from verify.arrays import to_numpy
 from verify.linear_algebra import solve_positive_definite
 from verify.margin import Margin
@@ -19,7 +23,6 @@ from verify.relu.descent import gradient_step, start
 from verify.relu.gap import nearest_interpolant, norm_in_span
 from verify.relu.plain import PlainRun
 from verify.relu.problem import Problem
-from verify.tolerances import IDENTITY
 from verify.trial import Trial
 
 Host = np.ndarray[Any, Any]
@@ -58,8 +61,10 @@ def duals_off_the_classes_frozen(trial: Trial) -> Margin:
     recomputed = solve_positive_definite(to_numpy(problem.gram), moved.swapaxes(1, 2))
     outside = ~to_numpy(problem.label_classes)
     change = np.where(outside, np.abs(recomputed.swapaxes(1, 2)), 0.0)
-    allowed = IDENTITY * np.abs(to_numpy(trial.run.duals)).max(axis=(1, 2))
-    return Margin(change.max(axis=(1, 2)), allowed, allowed).undecided_where(~plain.settled)
+    size = np.abs(to_numpy(trial.run.duals)).max(axis=(1, 2))
+    return equal_up_to_solving(problem, change.max(axis=(1, 2)), size).undecided_where(
+        ~plain.settled
+    )
 
 
 def limit_is_nearest(trial: Trial) -> Margin:
@@ -73,11 +78,12 @@ def limit_is_nearest(trial: Trial) -> Margin:
         apart = to_numpy(norm_in_span(problem.gram, duals - expected))
         return np.asarray(np.sqrt((apart**2).sum(axis=-1)))
 
-    allowed = IDENTITY * np.sqrt((to_numpy(norm_in_span(problem.gram, expected)) ** 2).sum(axis=-1))
+    size = np.sqrt((to_numpy(norm_in_span(problem.gram, expected)) ** 2).sum(axis=-1))
+    by_jump = equal_up_to_solving(problem, distance(trial.run.duals), size)
     by_plain = distance(problem.starting_duals + plain.change)
     return Margin.worst(
-        Margin(distance(trial.run.duals), allowed, allowed).undecided_where(~trial.run.certified),
-        Margin(by_plain, allowed, allowed).undecided_where(~plain.settled),
+        by_jump.undecided_where(~trial.run.certified),
+        equal_up_to_solving(problem, by_plain, size).undecided_where(~plain.settled),
     )
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from properties.lai2026 import bias, dynamics
-from properties.lai2026.setting import classes_from_step_one, gram_is_near_identity
+from properties.lai2026.setting import (
+    classes_from_step_one,
+    equal_up_to_solving,
+    gram_is_near_identity,
+)
 from verify.arrays import to_numpy
 from verify.margin import Margin
 from verify.measures import Chain
 from verify.relu.gap import nearest_interpolant, norm_in_span
-from verify.tolerances import IDENTITY
 from verify.trial import Trial
 
 
@@ -42,8 +45,7 @@ def limit_is_the_nearest_interpolant(trial: Trial) -> Margin:
         np.sqrt((to_numpy(norm_in_span(problem.gram, duals)) ** 2).sum(axis=-1))
         for duals in (trial.run.duals - expected, expected)
     )
-    allowed = IDENTITY * size
-    return Margin(apart, allowed, allowed).undecided_where(~trial.run.certified)
+    return equal_up_to_solving(problem, apart, size).undecided_where(~trial.run.certified)
 
 
 def gap_is_within_the_bands(trial: Trial) -> Margin:

@@ -25,6 +25,7 @@ from verify.relu.effective_dimensions import (
     gram_deviation,
     regime_index,
     relative_step,
+    solve_error,
 )
 from verify.relu.ensemble import Ensemble, Labels, Start
 from verify.relu.gap import outside_span
@@ -33,7 +34,7 @@ from verify.relu.plain import PlainRun, descend_plainly
 from verify.relu.problem import Problem
 from verify.relu.spectra import Spectrum
 from verify.space import Axis, Point
-from verify.tolerances import REGULAR_ABOVE
+from verify.tolerances import IDENTITY, REGULAR_ABOVE
 from verify.trial import Trial
 
 CITATION = (
@@ -209,6 +210,16 @@ def plain(problem: Problem, _run: Run) -> PlainRun:
 def label_scale(problem: Problem) -> np.ndarray[Any, Any]:
     """Return max|y|, (B,)."""
     return np.asarray(np.abs(to_numpy(problem.labels)).max(axis=-1))
+
+
+def equal_up_to_solving(problem: Problem, error: Any, size: Any) -> Margin:
+    """Return the margin of error ≤ IDENTITY·size, for what comes from solutions of Gα = b.
+
+    Undecided where these are not so accurate: the condition number of G decides.
+    """
+    allowed = IDENTITY * np.asarray(size)
+    unit = np.where(allowed > 0, allowed, 1.0)
+    return Margin(error, allowed, unit, solve_error(problem) / IDENTITY)
 
 
 # Assumptions.

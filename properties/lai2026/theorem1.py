@@ -11,6 +11,7 @@ from properties.lai2026.setting import (
     POSITIVE_START,
     REGULAR,
     STEP_ONE_CERTIFICATE,
+    equal_up_to_solving,
     label_scale,
     pattern_is_the_positives_from_step_one,
 )
@@ -22,7 +23,6 @@ from verify.relu.plain import PlainRun
 from verify.relu.problem import Problem
 from verify.space import Point
 from verify.theorem import Theorem
-from verify.tolerances import IDENTITY
 from verify.trial import Trial
 
 GIVEN = (NONZERO_LABELS, POSITIVE_START, REGULAR, STEP_ONE_CERTIFICATE)
@@ -62,12 +62,11 @@ def positives_interpolated(trial: Trial) -> Margin:
 
     limit = _predictions(problem, trial.run.duals)
     plain: PlainRun = trial.reference("plain")
-    allowed = IDENTITY * label_scale(problem)
+    size = label_scale(problem)
+    by_jump = equal_up_to_solving(problem, misfit(limit), size)
+    by_plain = equal_up_to_solving(problem, misfit(to_numpy(plain.predictions)[:, 0, :]), size)
     return Margin.worst(
-        Margin(misfit(limit), allowed, allowed).undecided_where(~trial.run.certified),
-        Margin(misfit(to_numpy(plain.predictions)[:, 0, :]), allowed, allowed).undecided_where(
-            ~plain.settled
-        ),
+        by_jump.undecided_where(~trial.run.certified), by_plain.undecided_where(~plain.settled)
     )
 
 

@@ -13,6 +13,7 @@ from properties.lai2026.setting import (
     POSITIVE_START,
     REGULAR,
     STEP_ONE_CERTIFICATE,
+    equal_up_to_solving,
     label_scale,
     patterns_are_the_label_classes_from_step_one,
 )
@@ -25,7 +26,6 @@ from verify.relu.plain import PlainRun
 from verify.relu.problem import Problem
 from verify.space import Point
 from verify.theorem import Theorem
-from verify.tolerances import IDENTITY
 from verify.trial import Trial
 
 GIVEN = (NONZERO_LABELS, POSITIVE_START, REGULAR, STEP_ONE_CERTIFICATE)
@@ -78,7 +78,7 @@ def neurons_decouple(trial: Trial) -> Margin:
         np.sqrt((to_numpy(norm_in_span(problem.gram, each)) ** 2).sum(axis=-1))
         for each in (trial.run.duals - expected, expected)
     )
-    return Margin(apart, IDENTITY * size, IDENTITY * size).undecided_where(~settled)
+    return equal_up_to_solving(problem, apart, size).undecided_where(~settled)
 
 
 def _alone(problem: Problem, neuron: int, predictions: np.ndarray) -> Problem:
@@ -104,7 +104,7 @@ def trains_on_disjoint_subsets(trial: Trial) -> Margin:
 def interpolates_all(trial: Trial) -> Margin:
     """The limit interpolates every example."""
     problem: Problem = trial.problem
-    labels, allowed = to_numpy(problem.labels), IDENTITY * label_scale(problem)
+    labels, size = to_numpy(problem.labels), label_scale(problem)
     plain: PlainRun = trial.reference("plain")
 
     def misfit(output: np.ndarray) -> np.ndarray:
@@ -113,8 +113,8 @@ def interpolates_all(trial: Trial) -> Margin:
     by_jump = misfit(dynamics.output(problem, trial.run.duals))
     by_plain = misfit(dynamics.output_of(problem, plain.predictions))
     return Margin.worst(
-        Margin(by_jump, allowed, allowed).undecided_where(~trial.run.certified),
-        Margin(by_plain, allowed, allowed).undecided_where(~plain.settled),
+        equal_up_to_solving(problem, by_jump, size).undecided_where(~trial.run.certified),
+        equal_up_to_solving(problem, by_plain, size).undecided_where(~plain.settled),
     )
 
 

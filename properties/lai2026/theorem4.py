@@ -25,6 +25,7 @@ from verify.arrays import to_numpy
 from verify.claims import Assumption, Control, Probable, Rate, Status, Universal
 from verify.margin import Margin
 from verify.relu.descent import descend
+from verify.relu.effective_dimensions import solve_error
 from verify.relu.minimum_norm import MinimumNorm
 from verify.space import Point
 from verify.theorem import Theorem
@@ -74,7 +75,7 @@ def comparator_bracket_is_tight(trial: Trial) -> Margin:
     bound, reaches it (the probability .95 and the cells are ours)."""
     best: MinimumNorm = trial.reference("minimum_norm")
     low, alone = to_numpy(best.bracket)[:, 0], to_numpy(best.decoupled_norm)
-    return Margin(alone - low, IDENTITY * alone, alone)
+    return Margin(alone - low, IDENTITY * alone, alone, rounding=solve_error(trial.problem))
 
 
 def gap_upper_band(trial: Trial) -> Margin:

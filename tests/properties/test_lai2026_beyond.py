@@ -10,10 +10,11 @@ import pytest
 from properties.catalogue import find_theorem
 from properties.lai2026 import constants, lemmas, many_neurons, setting
 from verify import Assumption, Margin, Point, Theorem, Trial
-from verify.engine.examine import chain_of
+from verify.engine.examine import chain_of, examine
 from verify.relu import Problem, descend
 from verify.relu.effective_dimensions import freezing_probability
 from verify.relu.linear import descend_linearly
+from verify.verdict import Conclusion
 
 SEED = 20261130
 
@@ -209,3 +210,30 @@ def test_the_chains_end_with_what_their_theorems_claim() -> None:
         ("lai2026.theorem4", lemmas.BIAS),
     ):
         assert find_theorem(name).chain is chain
+
+
+# Numerics.
+
+
+@pytest.mark.parametrize("apart", [2e-4, 1e-3, 1e-2])
+@pytest.mark.parametrize("neurons", [1, 2])
+def test_examples_that_nearly_coincide_refute_nothing(neurons: int, apart: float) -> None:
+    """With condition numbers up to 1e8 solving with G loses digits: undecided, never refuted."""
+    names = ("theorem1", "theorem2") if neurons == 1 else PAIR_THEOREMS
+    conclusions = []
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        rows = np.linalg.qr(rng.normal(size=(8, 8)))[0]
+        features = rows[:4].copy()
+        features[1] = features[0] + apart * rows[4]
+        problem = Problem.from_features(
+            features,
+            np.array([-1, -1, 0.9, 0.5]),
+            starting_predictions=np.full((neurons, 4), 1e-3),
+            step_size=0.5 / np.mean(np.diag(features @ features.T)),
+            signs=setting.PAIR[:neurons],
+        )
+        for name in names:
+            conclusions += [each.conclusion for each in examine(find_theorem(name), problem)[1]]
+    assert Conclusion.REFUTED not in conclusions
+    assert Conclusion.UNDECIDED in conclusions or neurons == 2

@@ -20,6 +20,7 @@ import numpy as np
 
 from verify.arrays import Array, array_namespace, to_numpy
 from verify.errors import InputError
+from verify.relu.effective_dimensions import solve_error
 from verify.relu.least_norm import LeastNorm
 from verify.relu.pair import MOST_ENUMERATED, enumerate_modes, relaxation
 from verify.relu.problem import Problem
@@ -35,7 +36,10 @@ class MinimumNorm:
     norm: (B,), √Σ_k ‖w_k⋆‖².
     kkt: (B, 4), relative residuals of the optimality conditions, recomputed from the duals:
         primal equality and inequality, dual sign, complementarity; see `LeastNorm.residuals`.
-    bracket: (B, 2), a lower and an upper bound on the least norm of a global minimum.
+    bracket: (B, 2), a lower and an upper bound on the least norm of a global minimum, widened by
+        the rounding error of the solutions.
+    settled: (B,), whether the duals are the optimum: of one neuron always, of two where they
+        agree, or where trying all choices of active neurons leaves no other.
     decoupled_norm: (B,), the norm of the neurons solved alone: larger than `norm` where trying
         all choices of active neurons found less.
     agreement: (B,), min_i (α⊕⋆ + α⊖⋆)_i over max|α⋆| of two neurons solved alone: they are the
@@ -47,6 +51,7 @@ class MinimumNorm:
     norm: Array
     kkt: Array
     bracket: Array
+    settled: np.ndarray[Any, Any]
     decoupled_norm: Array
     agreement: Array
 
@@ -62,11 +67,10 @@ class MinimumNorm:
 
     @property
     def certified(self) -> np.ndarray[Any, Any]:
-        """Mask of the solutions that are the optimum, (B,): the optimality conditions hold to
-        `tolerances.KKT`, and the bracket is closed to `tolerances.IDENTITY`."""
+        """Mask of the solutions that are the optimum, (B,): settled, and the optimality conditions
+        hold to `tolerances.KKT`. How exactly the norm is known is for the bracket to say."""
         holds = to_numpy(array_namespace(self.kkt).max(self.kkt, axis=-1)) <= KKT
-        low, high = to_numpy(self.bracket).T
-        return np.asarray(holds & (low >= (1 - IDENTITY) * high))
+        return np.asarray(holds & self.settled)
 
 
 def minimum_norm(problem: Problem) -> MinimumNorm:
@@ -81,11 +85,9 @@ def minimum_norm(problem: Problem) -> MinimumNorm:
     """
     _check(problem)
     best = _solved_alone(problem)
-    if problem.neurons == 1:
-        return best
-    rounding = 16 * problem.examples * np.finfo(float).eps
-    coupled = np.flatnonzero(to_numpy(best.agreement) < -rounding)
-    return best if not coupled.size else _bracketed(best, coupled)
+    agreement = to_numpy(best.agreement)
+    coupled = np.flatnonzero((agreement < solve_error(problem)) & (agreement != 0))
+    return _widened(_bracketed(best, coupled) if coupled.size else best)
 
 
 def optimality_residuals(problem: Problem, duals: Array) -> Array:
@@ -144,6 +146,7 @@ def _solved_alone(problem: Problem) -> MinimumNorm:
         norm=norm,
         kkt=optimality_residuals(problem, stacked),
         bracket=xp.stack([norm, norm], axis=-1),
+        settled=np.ones(problem.batch, dtype=bool),
         decoupled_norm=norm,
         agreement=_agreement(stacked),
     )
@@ -183,6 +186,8 @@ def _bracketed(best: MinimumNorm, coupled: np.ndarray[Any, Any]) -> MinimumNorm:
     norm = _norm(problem, duals)
     low = xp.sqrt(xp.where(square > 0, square, 0 * square))
     bracket = xp.stack([xp.where(low < norm, low, norm), norm], axis=-1)
+    settled = best.settled.copy()
+    settled[coupled] = to_numpy(low >= (1 - IDENTITY) * norm)
 
     def placed(everywhere: Array, there: Array) -> Array:
         host = to_numpy(everywhere).copy()
@@ -195,4 +200,13 @@ def _bracketed(best: MinimumNorm, coupled: np.ndarray[Any, Any]) -> MinimumNorm:
         norm=placed(best.norm, norm),
         kkt=placed(best.kkt, kkt),
         bracket=placed(best.bracket, bracket),
+        settled=settled,
     )
+
+
+def _widened(best: MinimumNorm) -> MinimumNorm:
+    """Return the same with the ends of the bracket moved apart by their rounding error."""
+    xp = array_namespace(best.bracket)
+    error = xp.asarray(solve_error(best.problem), device=best.bracket.device)
+    low = best.bracket[:, 0] * xp.where(error < 1, 1 - error, 0 * error)
+    return replace(best, bracket=xp.stack([low, best.bracket[:, 1] * (1 + error)], axis=-1))

@@ -1,6 +1,8 @@
 """Two neurons of opposite sign: comparator, bracket and gap, against independent computations."""
 
+from fractions import Fraction
 from itertools import product
+from operator import mul
 
 import numpy as np
 import pytest
@@ -182,7 +184,8 @@ def test_where_it_is_not_settled_the_bracket_is_open_and_says_so():
     assert (low < high)[apart].all()
     assert (best.certified == ~apart).all()
     assert (low > 0.5 * high).all()
-    np.testing.assert_array_equal(high, best.norm)
+    np.testing.assert_allclose(high, best.norm, rtol=1e-12)
+    assert (high >= best.norm).all()
 
 
 @pytest.mark.parametrize(("n", "d"), [(8, 100), (20, 400), (20, 2_000)])
@@ -190,6 +193,76 @@ def test_in_high_dimension_the_pair_decouples(n, d):
     best = minimum_norm(draw(np.random.default_rng([SEED, n, d]), 60, n, d))
     assert best.certified.all()
     assert best.decoupled.mean() >= (0.95 if n < 20 else 1)
+
+
+@pytest.mark.parametrize(
+    ("features", "labels"),
+    [
+        *(([[0, 1, 0, 2.0**-k, 0], [0, 1, 0, 0, 2.0**-k]], [1, 0]) for k in (10, 11, 12, 14)),
+        *(([[1, 0, -2, 2.0**k, 0], [1, 0, -2, 0, 2.0**k]], [0.5, 2]) for k in (-13, 0, 3)),
+        ([[3, -1, 0, 2], [4, 2, 0, 1], [0, 1, 1, -2]], [1, -2, 0.5]),
+    ],
+)
+def test_the_bracket_holds_the_exact_minimum(features, labels):
+    """In rational arithmetic; also where two examples nearly coincide and digits are lost."""
+    features, labels = np.array(features, float), np.array(labels, float)
+    problem = pair(features @ features.T, labels, np.zeros((2, len(labels))), 1.0)
+    best = minimum_norm(problem)
+    low, high = best.bracket[0]
+    truth = exact(features, labels)
+    assert best.certified.all()
+    assert Fraction(low) ** 2 <= truth <= Fraction(high) ** 2, (low, float(truth) ** 0.5, high)
+
+
+def exact(features, labels):
+    """Return the least ‖w⊕‖² + ‖w⊖‖² of all exact interpolants, as a fraction."""
+    found = []
+    for shared in product([False, True], repeat=len(labels)):
+        constraints = []
+        for x, y, both in zip(features, labels, shared, strict=True):
+            own, other = ((1, 0), (0, 1)) if y >= 0 else ((0, 1), (1, 0))
+            if y == 0 and not both:
+                constraints += [(row(-1, 0, x), 0, False), (row(0, -1, x), 0, False)]
+                continue
+            sides = [a - b for a, b in zip(own, other, strict=True)] if both else own
+            constraints.append((row(*sides, x), Fraction(abs(y)), True))
+            constraints.append((row(*(a if both else -a for a in other), x), 0, False))
+        loose = [k for k, (_, _, equality) in enumerate(constraints) if not equality]
+        for chosen in product([False, True], repeat=len(loose)):
+            slack = {k for k, met in zip(loose, chosen, strict=True) if not met}
+            tight = [entry for k, entry in enumerate(constraints) if k not in slack]
+            point = least_point([a for a, _, _ in tight], [b for _, b, _ in tight])
+            if all(sum(map(mul, a, point)) >= bound for a, bound, _ in constraints):
+                found.append(sum(value * value for value in point))
+    return min(found)
+
+
+def row(on_plus, on_minus, x):
+    """Return the coefficients of on_plus·w⊕·x + on_minus·w⊖·x in the stacked weights."""
+    return [Fraction(side * value) for side in (on_plus, on_minus) for value in x]
+
+
+def least_point(rows, bounds):
+    """Return the point of least norm with rows·z = bounds, for independent rows."""
+    gram = [[sum(map(mul, a, b)) for b in rows] for a in rows]
+    weights = solve([[*entries, bound] for entries, bound in zip(gram, bounds, strict=True)])
+    return [sum(map(mul, weights, column)) for column in zip(*rows, strict=True)]
+
+
+def solve(augmented):
+    """Solve a regular system of fractions, given with its right-hand side as the last column."""
+    size = len(augmented)
+    for column in range(size):
+        pivot = next(k for k in range(column, size) if augmented[k][column])
+        augmented[column], augmented[pivot] = augmented[pivot], augmented[column]
+        augmented[column] = [value / augmented[column][column] for value in augmented[column]]
+        for k in range(size):
+            if k != column and augmented[k][column]:
+                factor = augmented[k][column]
+                augmented[k] = [
+                    a - factor * b for a, b in zip(augmented[k], augmented[column], strict=True)
+                ]
+    return [row[-1] for row in augmented]
 
 
 # The gap
