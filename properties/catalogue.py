@@ -99,5 +99,6 @@ def _entry_of(theorem: Theorem, name: str) -> Entry:
 
 
 def _nearest(name: str, known: list[str]) -> str:
-    near = get_close_matches(name, known, n=3, cutoff=0.4) or known[:3]
+    unique = list(dict.fromkeys(known))
+    near = get_close_matches(name, unique, n=3, cutoff=0.4) or unique[:3]
     return f"; the nearest names are {', '.join(near)} (see `relu-verify list`)"

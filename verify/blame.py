@@ -60,6 +60,11 @@ def _advice(role: str, reason: BaseException) -> str:
             return f"it is called as {_SIGNATURES[role]}, so write `def {_SIGNATURES[role]}: …`"
         if "cannot be interpreted as an integer" in said:
             return 'make it one: int(point["n"]), say, for a coordinate that counts'
+    if isinstance(reason, TypeError | AttributeError) and "'NoneType'" in said:
+        return (
+            "correct it; None is what a function without `return …` gives, so look at simulate and "
+            "at the references too"
+        )
     if isinstance(reason, TypeError | AttributeError | NameError | ImportError | SystemExit):
         return "correct it"
     return "correct it, or, if the instance is at fault, keep such instances out of draw"

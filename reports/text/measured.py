@@ -100,26 +100,26 @@ def _threshold(found: dict[str, Any]) -> str:
         return f"{level} between {low:.4g} and {high:.4g}"
     if low is not None:
         return f"{level} above {low:.4g}"
-    return f"{level} at an unknown place" if high is None else f"{level} at {high:.4g} or below"
+    return f"{level} not located" if high is None else f"{level} at {high:.4g} or below"
 
 
 def _chain(part: dict[str, Any]) -> str:
-    """Say in how many trials the chain holds, and what breaks first where controls are sampled."""
+    """Say in how many trials the chain holds, at the theorem's cells and control by control."""
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for cell in part["cells"]:
+        groups.setdefault(tuple(cell["controls"]), []).append(cell)
     told = []
-    for where, cells in (
-        ("", [cell for cell in part["cells"] if not cell["controls"]]),
-        ("at the controls' points ", [cell for cell in part["cells"] if cell["controls"]]),
-    ):
-        if cells:
-            total = sum(cell["trials"] for cell in cells)
-            holds = sum(cell["holds"] for cell in cells)
-            first = [sum(counts) for counts in zip(*(c["first"] for c in cells), strict=True)]
-            broken = [
-                f"{link['id']} breaks first in {count}"
-                for link, count in zip(part["links"], first, strict=True)
-                if count
-            ]
-            if undecided := sum(cell["undecided"] for cell in cells):
-                broken.append(f"{undecided} undecided")
-            told.append(", ".join([f"{where}all links hold in {holds}/{total}", *broken]))
+    for controls, cells in sorted(groups.items()):
+        total = sum(cell["trials"] for cell in cells)
+        holds = sum(cell["holds"] for cell in cells)
+        first = [sum(counts) for counts in zip(*(cell["first"] for cell in cells), strict=True)]
+        broken = [
+            f"{link['id']} breaks first in {count}"
+            for link, count in zip(part["links"], first, strict=True)
+            if count
+        ]
+        if undecided := sum(cell["undecided"] for cell in cells):
+            broken.append(f"{undecided} undecided")
+        where = f"at {', '.join(controls)} " if controls else ""
+        told.append(", ".join([f"{where}all links hold in {holds}/{total}", *broken]))
     return f"{'chain':<13}{part['theorem']}  {'; '.join(told)}"

@@ -30,6 +30,8 @@ def verdict_line(verdict: dict[str, Any]) -> str:
         worst = verdict["detail"]
     else:
         worst = "no decided margin" if verdict["in_scope"] else "none in scope"
+    if verdict["verdict"] == "undecided" and verdict["kind"] != "rate":
+        worst += f", {verdict['detail'].rpartition('; ')[2]}"
     if (verdict["hunted"] or {}).get("violated"):
         worst += f", of the search {_least(verdict['hunted']['worst_margin'])}"
     flag = "" if verdict["as_expected"] else "  <- not as expected"

@@ -19,6 +19,8 @@ from verify.margin import fails_beyond
 from verify.statistics import ErrorBudget
 from verify.theorem import Theorem, points_of
 from verify.verdict import (
+    IN_SCOPE,
+    OUT_OF_SCOPE,
     CellVerdict,
     Conclusion,
     Instance,
@@ -125,7 +127,8 @@ def _conclude_inequality(
         "worst_margin": pooled.worst_margin,
         "detail": _explain(claim, verdict, pooled, bounds)
         + _untested(claim, cells, judged)
-        + _never_met(claim, verdict, cells, judged, records, trials),
+        + _never_met(claim, verdict, cells, judged, records, trials)
+        + _why_undecided(claim, verdict, cells, judged, records, trials),
         "cells": tuple(judged),
         "instance": least if pooled.violated else None,
         "closest": least,
@@ -143,6 +146,39 @@ def _untested(claim: Claim, cells: Sequence[Cell], judged: Sequence[CellVerdict]
         return ""
     more = f" and {len(points) - 3} more cells" if len(points) > 4 else ""
     return f"; no instance in scope at {', '.join(points[:3] if more else points)}{more}"
+
+
+def _why_undecided(
+    claim: Claim,
+    verdict: Conclusion,
+    cells: Sequence[Cell],
+    judged: Sequence[CellVerdict],
+    records: Mapping[Cell, Record],
+    trials: int,
+) -> str:
+    """Say of an undecided claim what hides its sign, and at which points."""
+    if verdict is not Conclusion.UNDECIDED:
+        return ""
+    counts: dict[str, int] = {}
+    points = []
+    for cell, found in zip(cells, judged, strict=True):
+        if found.tally.undecided:
+            points.append(f"({cell.point})")
+        value, rounding, scope = (
+            records[cell][f"{claim.id}.{name}"][:trials] for name in ("value", "rounding", "scope")
+        )
+        holds, violated = decided(value, rounding, scope)
+        open_ = (scope != OUT_OF_SCOPE) & ~holds & ~violated
+        close = open_ & (scope == IN_SCOPE) & (rounding < np.inf) & ~np.isnan(value)
+        for reason, mask in (
+            ("with both sides equal up to the rounding", close),
+            ("with an assumption that is not decided", open_ & (scope != IN_SCOPE)),
+            ("that the claim leaves open", open_ & (scope == IN_SCOPE) & ~close),
+        ):
+            counts[reason] = counts.get(reason, 0) + int(mask.sum())
+    told = ", ".join(f"{count} {reason}" for reason, count in counts.items() if count)
+    where = ", ".join(points[:3]) + (" …" if len(points) > 3 else "")
+    return f"; undecided are {told}, at {where}"
 
 
 def _never_met(

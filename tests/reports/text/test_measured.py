@@ -124,7 +124,7 @@ def test_a_run_reports_what_is_measured_after_the_verdicts(command: Any, tmp_pat
     )
     assert re.match(
         r"chain        greatest.py  all links hold in 3\d\d/400, above_a_half breaks first in \d+; "
-        r"at the controls' points all links hold in \d+/200, above_a_half breaks first in",
+        r"at \w+ all links hold in \d+/200, above_a_half breaks first in",
         lines[5],
     )
 
@@ -263,7 +263,7 @@ def test_thresholds_are_told_line_by_line() -> None:
     cell = counted(1, 2, 0.0, 1.0)
     assert measured(one("frequency", cell, by="k", thresholds=passed))[1] == (
         "             P passes, along x: k=1: 0.5 at 1 or below, 0.9 between 2 and 4; k=2: 0.9 "
-        "above 8; k=3: 0.9 at an unknown place; k=4: 0.9 nowhere (it falls); 1 more in the report"
+        "above 8; k=3: 0.9 not located; k=4: 0.9 nowhere (it falls); 1 more in the report"
     )
     assert measured(one("frequency", cell, thresholds=passed[-1:]))[1] == (
         "             P passes, along x: 0.9 between 1 and 2"
@@ -274,6 +274,6 @@ def test_a_chain_says_what_breaks_first_and_how_much_is_undecided() -> None:
     links = (Link("one", "One."), Link("two", "Two."))
     cells = (ChainCell({}, (), 10, (0, 0), 2, 8), ChainCell({}, ("c",), 10, (7, 1), 0, 2))
     assert measured(chain=ChainFinding("t", links, cells)) == [
-        "chain        t  all links hold in 8/10, 2 undecided; at the controls' points all links "
-        "hold in 2/10, one breaks first in 7, two breaks first in 1"
+        "chain        t  all links hold in 8/10, 2 undecided; at c all links hold in 2/10, one "
+        "breaks first in 7, two breaks first in 1"
     ]
