@@ -23,7 +23,7 @@ def diff(before: Path, after: Path, as_json: bool) -> int:
     """
     from reports.diff.compare import compare
     from reports.diff.lines import told
-    from reports.saved import read
+    from reports.runs.saved import read
     from verify.writing import json_text
 
     found = compare(read(before), read(after))

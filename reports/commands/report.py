@@ -39,7 +39,7 @@ def report(
     Exit code 0 if the report is whole, whatever its verdicts are, 3 if theorems are missing in
     it, 2 if there is nothing to tell.
     """
-    from reports.telling import export, list_runs, tell
+    from reports.runs.telling import export, list_runs, tell
 
     if (records and form != "csv") or (place.is_file() and (records or listing or number)):
         raise click.UsageError(

@@ -56,10 +56,10 @@ def run(
     An interrupted run goes on when the same command is run again.
     """
     from properties.catalogue import MODULES, distinct, find_theorem
-    from reports.journal import begin, finish
-    from reports.running import Settings
-    from reports.running import run as run_theorems
-    from reports.summary import summarise, told, write
+    from reports.runs.journal import begin, finish
+    from reports.runs.running import Settings
+    from reports.runs.running import run as run_theorems
+    from reports.runs.summary import summarise, told, write
     from reports.text.measured import measured_lines
     from reports.text.verdicts import verdict_line
 

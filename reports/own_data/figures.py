@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from reports import figures, svg
+from reports.html import figures
+from reports.html.figures import svg
+from reports.html.figures.svg import COLOURS
 from reports.own_data.words import is_settled
-from reports.svg import COLOURS
 from reports.typography import Part, number
 
 SMALLEST = 1e-12

@@ -11,8 +11,8 @@ from typing import Any
 
 from reports import typography
 from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, USAGE
-from reports.html import environment
-from reports.marks import mark
+from reports.html.marks import mark
+from reports.html.render import environment
 from reports.own_data import figures, words
 from reports.own_data.analysis import SCHEMA_VERSION
 from reports.own_data.words import is_frozen, is_settled, or_infinite

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reports.running import error_share
+from reports.runs.running import error_share
 from verify.claims import Claim, Probable, Rate, label_of, name_of, statement_of
 from verify.engine.plan import PROFILES, Entry, trials_of
 from verify.measures import Chain, Frequency, Measure

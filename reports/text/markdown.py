@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from reports.claims import replay_command
+from reports.html.claims import replay_command
 from reports.typography import bound_words, clean, fact, fact_name, kind_words, margin_words, number
 
 Part = Mapping[str, Any]

@@ -1,0 +1,74 @@
+"""What was measured, in a line each: the part of a page that no claim holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from reports.html.figures.frequencies import is_calibration
+from reports.html.figures.quantiles import ends_and_middle
+from reports.typography import Part, in_sentence, number, percent
+
+
+def headline(measure: Part) -> str:
+    """Return the result of a measure of `measures.measures` in a line; "" if it measured nothing.
+
+    A frequency with thresholds tells where it passes the highest, a calibration how many cells bear
+    the prediction out, and a quantity its medians with the outer ends of their intervals.
+    """
+    named = measure["axis"] or measure["measure"]
+    if measure["kind"] == "quantiles":
+        told = _medians(measure)
+    elif is_calibration(measure["cells"]):
+        named, told = measure["abscissa"], _borne_out(measure["cells"])
+    else:
+        told = _passes(measure) or _shares(measure["cells"])
+    return f"{named}: {told}" if told else ""
+
+
+def headlines(measures: Sequence[Part]) -> list[dict[str, Any]]:
+    """Return the headlines of a theorem: of its first measure and of its first calibration."""
+    calibrated = [measure for measure in measures if is_calibration(measure["cells"])]
+    chosen = [*measures[:1], *(m for m in calibrated[:1] if m is not measures[0])]
+    told = [{"anchor": measure["anchor"], "text": headline(measure)} for measure in chosen]
+    return [entry for entry in told if entry["text"]]
+
+
+def _passes(measure: Part) -> str:
+    asked = measure["thresholds"]
+    top = max((threshold["level"] for threshold in asked), default=None)
+    lines = [threshold for threshold in asked if threshold["level"] == top]
+    found = [t for t in lines if t.get("low") is not None and t.get("high") is not None]
+    if not found:
+        return ""
+    low, high = min(t["low"] for t in found), max(t["high"] for t in found)
+    along = in_sentence(measure["abscissa"] or "abscissa")
+    told = f"passes {number(top)} with {along} between {number(low, 3)} and {number(high, 3)}"
+    return told if len(found) == len(lines) else f"{told} in {len(found)} of {len(lines)} lines"
+
+
+def _borne_out(cells: Sequence[Part]) -> str:
+    known = [cell for cell in cells if cell["frequency"] is not None]
+    kept = sum(cell["low"] <= cell["prediction"] <= cell["high"] for cell in known)
+    return f"within the bounds on what is measured in {kept} of {len(known)} cells" if known else ""
+
+
+def _shares(cells: Sequence[Part]) -> str:
+    known = [cell["frequency"] for cell in cells if cell["frequency"] is not None]
+    if not known:
+        return ""
+    least, most = percent(min(known), 3), percent(max(known), 3)
+    return least if least == most else f"{least} to {most}, cell by cell"
+
+
+def _medians(measure: Part) -> str:
+    middles = [ends[1] for ends in map(ends_and_middle, measure["cells"]) if ends is not None]
+    if not middles:
+        return ""
+    values = [middle["value"] for middle in middles]
+    low = min(v if (v := m.get("low")) is not None else -float("inf") for m in middles)
+    high = max(v if (v := m.get("high")) is not None else float("inf") for m in middles)
+    least, most = number(min(values), 3), number(max(values), 3)
+    told = least if least == most else f"{least} to {most}"
+    several = f" over {len(middles)} cells" * (len(middles) > 1)
+    return f"median {told} [{number(low, 3)}, {number(high, 3)}]{several}"

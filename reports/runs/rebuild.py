@@ -1,0 +1,189 @@
+"""A run's report made again from its records: nothing is sampled and nothing is searched.
+
+Verdicts are a function of the records, and hunts are kept whole. What is drawn and simulated
+anew, from the same seeds, are single blocks: those that hold counterexamples, which files
+describe, and those whose activation patterns are shown as pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from reports.exit_codes import ALL_AS_EXPECTED, UNSETTLED
+from reports.runs.journal import Place, Run, chosen, open_store, runs_of
+from reports.runs.running import (
+    Result,
+    checked,
+    file_counterexamples,
+    known_hunts,
+    require_usable,
+    result_of,
+    stems_of,
+)
+from reports.runs.summary import summarise, versions, write
+from verify.arrays import backend as open_backend
+from verify.engine.store import RecordsMissing, Store
+from verify.errors import BackendUnavailable, ReluVerifyError, StoreError
+from verify.loading import source_digest
+from verify.theorem import Theorem
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A theorem of a run that cannot be told from the records, and why not.
+
+    changed: something that decides its records is not what it was.
+    """
+
+    theorem: str
+    reason: str
+    changed: bool = False
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """A run told again: its report (None if no theorem is complete) and what is missing.
+
+    later: the number of a run begun after this one and not finished, or None.
+    """
+
+    run: Run
+    folder: Path
+    report: dict[str, Any] | None
+    missing: tuple[Missing, ...]
+    later: int | None
+    results: tuple[Result, ...]
+    stems: dict[str, str]
+
+
+def rebuild(folder: Path, number: int | None = None, pictures: bool = True) -> Rebuilt:
+    """Return the report of a run, by default the latest that was finished, from its records.
+
+    The verdicts are those that the run gave. Writes nothing.   pictures: see `summarise`.
+    Raises InputError where there are no records or no such run, BackendUnavailable where the
+    run's array library is not to be had, StoreError for records that cannot be read.
+    """
+    with open_store(folder) as store:
+        runs = runs_of(store)
+        run = chosen(runs, number, folder)
+        _require_backend(run, folder)
+        theorems: list[tuple[Place, Theorem]] = []
+        missing: list[Missing] = []
+        for place in run.theorems:
+            try:
+                theorems.append((place, place.load()))
+            except ReluVerifyError as reason:
+                missing.append(Missing(place.address, str(reason), changed=True))
+        stems = stems_of([theorem for _, theorem in theorems])
+        told = [_told(t, place, run, store, stems[t.address]) for place, t in theorems]
+    results = tuple(entry for entry in told if isinstance(entry, Result))
+    missing += [entry for entry in told if isinstance(entry, Missing)]
+    later = runs[-1].number if runs[-1].number > run.number and not runs[-1].outcome else None
+    report = _report(run, results, missing, folder, pictures) if results else None
+    return Rebuilt(run, folder, report, tuple(missing), later, results, stems)
+
+
+def restore(rebuilt: Rebuilt) -> None:
+    """Write a rebuilt report and its counterexamples to the folder that they were told from, in
+    place of what is there. Raises InputError where that cannot be."""
+    for result in rebuilt.results:
+        file_counterexamples(result, rebuilt.folder, rebuilt.stems[result.theorem.address])
+    if rebuilt.report is not None:
+        write(rebuilt.report, rebuilt.folder)
+
+
+def missing_lines(rebuilt: Rebuilt) -> list[str]:
+    """Say which theorems are not complete, why, and what to type; nothing if all are."""
+    lines = [f"{entry.theorem}: {entry.reason}" for entry in rebuilt.missing]
+    if not lines:
+        return []
+    told = len(rebuilt.results)
+    lines.insert(0, f"{told} of {told + len(lines)} theorems can be told from the records.")
+    lines.append(f"To compute what is missing: {rebuilt.run.command}")
+    written = rebuilt.folder / "report.json"
+    if any(entry.changed for entry in rebuilt.missing) and written.is_file():
+        lines.append(f"To see what was reported then: relu-verify report {written}")
+    return lines
+
+
+def _require_backend(run: Run, folder: Path) -> None:
+    """Raise InputError or BackendUnavailable where records of a run cannot be told here."""
+    try:
+        require_usable(run.settings, folder)
+    except BackendUnavailable as reason:
+        raise BackendUnavailable(
+            f"run {run.number} was made with --backend {run.settings.backend}, without which its "
+            f"records cannot be told ({reason}); what it wrote then can: relu-verify report "
+            f"{folder / 'report.json'}"
+        ) from reason
+
+
+def _told(theorem: Theorem, place: Place, run: Run, store: Store, stem: str) -> Result | Missing:
+    """Return a theorem's result from the records alone, or why there is none."""
+    try:
+        verdicts = checked(theorem, run.settings, store, compute=False)
+        hunts, unknown = known_hunts(theorem, run.settings, store)
+        if not unknown:
+            return result_of(theorem, verdicts, hunts, run.settings.seed, stem)
+        what = f"{len(unknown)} of its {len(unknown) + len(hunts)} searches are missing"
+    except RecordsMissing as reason:
+        what = f"{reason.missing} of its {reason.total} blocks are missing"
+    except StoreError:
+        raise
+    except ReluVerifyError as reason:
+        return Missing(theorem.address, str(reason), changed=True)
+    changes = _changes(theorem, place, run)
+    if changes:
+        return Missing(theorem.address, f"{what}, since {', '.join(changes)}", changed=True)
+    why = "though the run was finished" if run.outcome else "since the run was not finished"
+    return Missing(theorem.address, f"{what}, {why}")
+
+
+def _changes(theorem: Theorem, place: Place, run: Run) -> list[str]:
+    """Say what of that which decides a theorem's records is not what it was."""
+    now = versions()
+    changes = [
+        f"{name} was {run.versions.get(name)} and is {now[name]} now"
+        for name in ("relu-verify", "numpy", "hypothesis")
+        if run.versions.get(name) != now[name]
+    ]
+    if run.settings.backend.partition(":")[0] != "numpy":
+        version = open_backend(run.settings.backend).version
+        if version != run.backend_version:
+            changes.append(f"{run.settings.backend} was {run.backend_version} and is {version} now")
+    if theorem.source != place.source:
+        whose = "its file, or one that it imports," if place.file else "its source"
+        changes.append(f"{whose} has been edited")
+    elif source_digest(theorem) != place.everything:
+        changes.append("the source of relu-verify has been edited")
+    return changes
+
+
+def _report(
+    run: Run, results: Sequence[Result], missing: Sequence[Missing], folder: Path, pictures: bool
+) -> dict[str, Any]:
+    """Return the report of the results, with the dates and versions of the run.
+
+    Besides what every report has: `rebuilt_with`, today's versions where they are others, and
+    `missing`, the theorems that are not in it.
+    """
+    outcome = run.outcome or {}
+    seconds = float(outcome.get("wall_time_s", 0.0))
+    created = str(outcome.get("created", ""))
+    report = summarise(results, run.settings, seconds, run.command, folder, created, pictures)
+    now = report["versions"]
+    report["versions"] = dict(run.versions)
+    if now != report["versions"]:
+        report["rebuilt_with"] = now
+    if missing:
+        report["missing"] = [asdict(entry) for entry in missing]
+        names = ", ".join(entry.theorem for entry in missing)
+        report["sentence"] += f" Incomplete: without {names}."
+        if report["exit_code"] == ALL_AS_EXPECTED:
+            report["exit_code"] = UNSETTLED
+    if not run.outcome:
+        report["wall_time_s"] = None
+    return report
