@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from reports.own_data.words import (
@@ -12,7 +13,9 @@ from reports.own_data.words import (
     freezing_words,
     gap_unit,
     given_words,
+    index_words,
     is_frozen,
+    margin_words,
     neurons_words,
     or_infinite,
     second_words,
@@ -36,19 +39,19 @@ def _given(found: dict[str, Any]) -> list[str]:
 
 def _data(data: dict[str, Any]) -> list[str]:
     shown = _shown(data)
-    above = "; above d by sampling error" if data["d_2"] > data["dimension"] else ""
+    above = "; above d by sampling error" if (data["d_2"] or math.inf) > data["dimension"] else ""
     mean = 100 * data["share_of_common_mean"]
     shared = "; the plug-ins assume zero-mean features: this is what makes d_2 small"
     return [
         f"Data          n = {data['examples']} examples, d = {data['dimension']} features; "
         f"{data['positives']} positive, {data['negatives']} negative, {data['zeros']} zero labels",
-        f"Dimensions    d_2 ≈ {shown['d_2']} (plug-in{above}), d_∞ ≈ {shown['d_inf_rough']} "
-        f"(a rough bound, at most n), trace ‖λ‖₁ ≈ {shown['trace']}",
+        f"Dimensions    d_2 ≈ {or_infinite(data['d_2'], five_digits)} (plug-in{above}), "
+        f"d_∞ ≈ {shown['d_inf_rough']} (a rough bound, at most n), trace ‖λ‖₁ ≈ {shown['trace']}",
         f"Gram matrix   λ_max = {shown['largest_eigenvalue_over_mean_diagonal']} × mean "
         f"diagonal, conditioning {or_infinite(data['conditioning'], five_digits)}, coherence "
         f"{shown['coherence']}, δ = ‖G/τ − I‖ = {shown['gram_deviation']}",
         f"Common mean   {mean:.1f}% of the trace{shared if mean > 30 else ''}",
-        f"Prediction    H ≈ {shown['regime_index_H']} (for a small start and a stable step, "
+        f"Prediction    H ≈ {index_words(data, five_digits)} (for a small start and a stable step, "
         "freezing is likely from about 2 on), "
         f"{freezing_words(data)}  [H: our heuristics]",
     ]
@@ -59,7 +62,8 @@ def _assumptions(found: dict[str, Any]) -> list[str]:
         f"Assumptions   at c = {found['relative_step']:g}, start {found['start']:g}: state, margin "
         "(negative where violated), statement [whose]",
         *(
-            f"  {a['state']:<9} {five_digits(a['margin']):>10}  {a['statement']}  [{a['status']}]"
+            f"  {a['state']:<9} {margin_words(a, five_digits):>10}  {a['statement']}  "
+            f"[{a['status']}]"
             for a in found["assumptions"]
         ),
     ]
@@ -107,7 +111,7 @@ def _claim(claim: dict[str, Any]) -> str:
     """Return a line for a claim: what it comes to here, and what that does not say."""
     verdict, note = claim_words(claim)
     noted = f"  ({note})" if note else ""
-    return f"  {verdict:<12} {five_digits(claim['margin']):>10}  {claim['id']}{noted}"
+    return f"  {verdict:<12} {margin_words(claim, five_digits):>10}  {claim['id']}{noted}"
 
 
 def _warnings(found: dict[str, Any]) -> list[str]:

@@ -58,7 +58,7 @@ def _page(found: Part) -> dict[str, Any]:
         "setting": f"c = {number(found['relative_step'])}, every starting prediction "
         f"{number(found['start'])}",
         "assumptions": [
-            {**entry, "mark": mark(entry), "margin": number(entry["margin"])}
+            {**entry, "mark": mark(entry), "margin": words.margin_words(dict(entry), number)}
             for entry in found.get("assumptions") or ()
         ],
         "descent": _descent(found) if went_on else [],
@@ -83,8 +83,8 @@ def _ledger(found: Part) -> list[tuple[str, str]]:
         ("Examples", number(data["examples"])),
         ("Features", number(data["dimension"])),
         ("Positive labels", number(data["positives"])),
-        ("Effective dimension d_2", number(data["d_2"], 3)),
-        ("Regime index H", number(data["regime_index_H"], 2)),
+        ("Effective dimension d_2", or_infinite(data["d_2"], lambda d: number(d, 3))),
+        ("Regime index H", words.index_words(dict(data), lambda h: number(h, 2))),
     ]
     return [*shown, ("Gradient descent", descent["status"])] if descent else shown
 
@@ -103,8 +103,8 @@ def _facts(found: Part) -> list[tuple[str, str]]:
         ),
         (
             "Dimensions",
-            f"d_2 ≈ {number(data['d_2'])}, d_∞ ≈ {number(data['d_inf_rough'])} (a rough bound, at "
-            f"most n), τ ≈ {number(data['trace'])}",
+            f"d_2 ≈ {or_infinite(data['d_2'], number)}, d_∞ ≈ {number(data['d_inf_rough'])} "
+            f"(a rough bound, at most n), τ ≈ {number(data['trace'])}",
         ),
         (
             "Gram matrix",
@@ -115,7 +115,7 @@ def _facts(found: Part) -> list[tuple[str, str]]:
         ("Common mean", f"{percent(data['share_of_common_mean'])} of the trace"),
         (
             "Prediction",
-            f"H ≈ {number(data['regime_index_H'])} (freezing is likely from about 2 on), "
+            f"H ≈ {words.index_words(dict(data), number)} (freezing is likely from about 2 on), "
             f"{words.freezing_words(dict(data))}; both are heuristics of ours",
         ),
     ]
@@ -171,4 +171,5 @@ def _gap(found: Part) -> list[tuple[str, str]]:
 
 def _claim(claim: Part) -> dict[str, Any]:
     word, note = words.claim_words(dict(claim))
-    return {**claim, "word": word, "note": note, "mark": mark(claim)}
+    margin = words.margin_words(dict(claim), number)
+    return {**claim, "word": word, "note": note, "mark": mark(claim), "margin": margin}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reports.own_data.words import is_frozen, is_settled
+from reports.own_data.words import index_words, is_frozen, is_settled, or_infinite
 from verify.relu.descent import DIVERGED
 
 _FROZEN = {
@@ -78,7 +78,8 @@ def _blame(found: dict[str, Any], violated: set[str]) -> str:
     if "step_is_stable" in violated and data["regime_index_H"] >= 1:
         block = {1: "G₊₊", 2: "G₊₊ or G₋₋"}[found["neurons"]]
         return f"the step c = {c:g} is too large (η·λ_max({block}) ≥ 2)"
+    d_2, index = or_infinite(data["d_2"], "{:.3g}".format), index_words(data, "{:.2g}".format)
     return (
-        f"these data are outside the theorems' regime (d_2 ≈ {data['d_2']:.3g} for "
-        f"n = {data['examples']}, H ≈ {data['regime_index_H']:.2g})"
+        f"these data are outside the theorems' regime (d_2 ≈ {d_2} for n = {data['examples']}, "
+        f"H ≈ {index})"
     )

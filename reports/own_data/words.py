@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -97,5 +98,20 @@ def five_digits(value: float | None) -> str:
 
 
 def or_infinite(value: float | None, spell: Callable[[float], str]) -> str:
-    """Return a number as `spell` has it, or ∞, which JSON has no word for."""
-    return "∞" if value is None else spell(value)
+    """Return a number as `spell` has it, or ∞, for which JSON has null."""
+    return "∞" if value is None or value == math.inf else spell(value)
+
+
+def index_words(data: dict[str, Any], spell: Callable[[float], str]) -> str:
+    """Return H: ∞ on orthogonal rows, and none there if a label is 0 as well (0·∞)."""
+    index = data["regime_index_H"]
+    known = index is not None and not math.isnan(index)
+    return or_infinite(index, spell) if known or not data["zeros"] else "–"
+
+
+def margin_words(entry: dict[str, Any], spell: Callable[[float], str]) -> str:
+    """Return the margin of an assumption or claim. JSON has null for ∞, −∞ and none alike, and
+    the state tells them apart."""
+    if entry["margin"] is None:
+        return {"holds": "∞", "violated": "−∞"}.get(entry["state"], "–")
+    return spell(entry["margin"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import pytest
 
 from reports.own_data.analysis import analyse
 from reports.own_data.lines import told
+from reports.own_data.page import render
 from reports.own_data.request import Request, read
 from reports.own_data.warnings import duplicates, warnings_of
+from reports.own_data.words import margin_words
 from verify.errors import InputError, TheoremError, UnknownName
 from verify.relu.random_features import RandomFeatures, median_distance
 
@@ -377,3 +380,46 @@ def test_tame_data_have_no_warnings(tmp_path: Path) -> None:
         X = np.random.default_rng(seed).normal(size=(20, 4000))
         given = read(request(tmp_path, X, np.tile([1.0, -1.0], 10)))
         assert warnings_of(given, analyse(request(tmp_path, X, given.labels))["data"]) == []
+
+
+# Numbers that are not finite ----------------------------------------------------------------
+
+INFINITE = {
+    "orthogonal": [1.0, -1.0, 0.5, -0.7],
+    "and zero labels": [1.0, 0.0, 0.5, -0.7],
+}
+
+
+@pytest.mark.parametrize("neurons", [1, 2])
+@pytest.mark.parametrize("options", [{}, {"relative_step": 3.0}, {"start": 1e10}])
+@pytest.mark.parametrize("labels", INFINITE)
+def test_orthogonal_features_have_an_infinite_dimension(
+    tmp_path: Path, labels: str, options: dict[str, float], neurons: int
+) -> None:
+    found = analyse(request(tmp_path, 3 * np.eye(4), INFINITE[labels], neurons=neurons, **options))
+    text, index = told(found), "∞" if labels == "orthogonal" else "–"
+    assert found["data"]["d_2"] is found["data"]["regime_index_H"] is None
+    assert "d_2 ≈ ∞ (plug-in; above d by sampling error)" in text
+    assert f"H ≈ {index} (for" in text
+    page = render(found)
+    assert page.count("<dd>∞</dd>") == (2 if index == "∞" else 1)
+    for written in (text, page, found["sentence"]):
+        assert not re.search(r"\b(nan|inf|None)\b", written)
+
+
+def test_a_margin_of_infinity_is_told_by_its_state() -> None:
+    entry = {"margin": None, "state": "holds"}
+    assert margin_words(entry, str) == "∞"
+    assert margin_words({**entry, "state": "violated"}, str) == "−∞"
+    assert margin_words({**entry, "state": "unknown"}, str) == "–"
+    assert margin_words({**entry, "margin": 0.0}, str) == "0.0"
+
+
+def test_margins_of_infinity_are_printed(tmp_path: Path) -> None:
+    found = analyse(TAME)
+    found["claims"][0] |= {"margin": None, "state": "violated"}
+    found["assumptions"][0] |= {"margin": None, "state": "holds"}
+    assert re.search(rf" −∞  {found['claims'][0]['id']}", told(found))
+    assert re.search(r"holds +∞  ", told(found))
+    assert 'class="number">−∞<' in render(found)
+    assert 'class="number">∞<' in render(found)
