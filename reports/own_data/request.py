@@ -62,7 +62,8 @@ class Given:
 
     examples: (n, d), rows scaled where asked for, before any lift.   labels: (n,).
     gram: (n, n), of the features that the neuron sees.   dimension: their number.
-    lift: the random features with their bandwidth settled, or None.
+    lift: the random features with their bandwidth settled, or None.   row_numbers: the columns,
+    from 1, that number the rows as they are given.
     """
 
     examples: np.ndarray
@@ -70,6 +71,7 @@ class Given:
     gram: np.ndarray
     dimension: int
     lift: RandomFeatures | None
+    row_numbers: tuple[int, ...] = ()
 
     @property
     def trace(self) -> float:
@@ -101,12 +103,13 @@ def read(request: Request) -> Given:
         raise InputError(f"{request.features} has n={len(y)} example, expected at least 2 rows")
     for path, values in ((request.features, X), (request.labels or request.features, y)):
         _check_size(path, values)
+    numbers = _row_numbers(X)
     if request.normalise_rows:
         X = _of_length_one(request.features, X)
     if lift is None:
-        return Given(X, y, X @ X.T, X.shape[1], None)
+        return Given(X, y, X @ X.T, X.shape[1], None, numbers)
     lift = lift.fitted(X)
-    return Given(X, y, lift.gram(X), lift.number, lift)
+    return Given(X, y, lift.gram(X), lift.number, lift, numbers)
 
 
 def told_options(request: Request, given: Given) -> dict[str, Any]:
@@ -147,6 +150,18 @@ def _check_size(path: str, values: np.ndarray) -> None:
         raise InputError(f"{path} holds only zeros, expected numbers that are not all zero")
     if not 1e-50 <= largest <= 1e50:
         raise InputError(f"{path} holds numbers of the size {largest:.3g}: rescale them")
+
+
+_FEWEST_NUMBERED = 4
+"""Rows from which 0, 1, … or 1, 2, … in a column are no chance."""
+
+
+def _row_numbers(X: np.ndarray) -> tuple[int, ...]:
+    """Return the columns, from 1, that count the rows from 0 or from 1."""
+    if len(X) < _FEWEST_NUMBERED:
+        return ()
+    counted = (X - X[0] == np.arange(len(X))[:, None]).all(axis=0) & np.isin(X[0], (0, 1))
+    return tuple((np.flatnonzero(counted) + 1).tolist())
 
 
 def _of_length_one(path: str, X: np.ndarray) -> np.ndarray:

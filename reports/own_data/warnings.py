@@ -34,6 +34,7 @@ def warnings_of(given: Given, data: dict[str, Any]) -> list[Warning_]:
         _duplicated(given),
         _few_directions(given, data),
         _constant_columns(given),
+        _numbered_rows(given),
         _labels(data),
         _like_classes(given),
         _unbalanced(data),
@@ -149,6 +150,19 @@ def _constant_columns(given: Given) -> Warning_ | None:
         f"{len(constant)} of {given.examples.shape[1]} given columns have one value in all rows "
         f"(number {listed}): {'; '.join(parts)}",
         "the data without them",
+    )
+
+
+def _numbered_rows(given: Given) -> Warning_ | None:
+    if not given.row_numbers:
+        return None
+    n, many = len(given.labels), len(given.row_numbers) > 1
+    return _warning(
+        "row numbers",
+        f"given column{'s' if many else ''} {_counted(given.row_numbers, 'and')} "
+        f"{'count' if many else 'counts'} the {n} rows one by one, as an index does, and "
+        f"{'are' if many else 'is'} taken as a feature",
+        "the data without it (pandas: index=False)",
     )
 
 

@@ -382,6 +382,30 @@ def test_tame_data_have_no_warnings(tmp_path: Path) -> None:
         assert warnings_of(given, analyse(request(tmp_path, X, given.labels))["data"]) == []
 
 
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("normalise_rows", [False, True])
+def test_row_numbers_among_the_features_are_told(
+    tmp_path: Path, first: int, normalise_rows: bool
+) -> None:
+    X, y = tame()
+    X[:, 7] = np.arange(12) + first
+    found = analyse(request(tmp_path, X, y, normalise_rows=normalise_rows))
+    (warning,) = (w for w in found["warnings"] if w["kind"] == "row numbers")
+    assert warning["reason"].startswith("given column 8 counts the 12 rows")
+    assert "index=False" in warning["try"]
+
+
+def test_few_rows_and_other_counts_are_no_row_numbers(tmp_path: Path) -> None:
+    X, y = tame()
+    X[:, 7] = np.arange(12) + 2
+    X[:, 8] = np.arange(12)[::-1]
+    X[:, 9] = np.arange(12) / 2
+    assert read(request(tmp_path, X, y)).row_numbers == ()
+    X, y = tame(2)
+    X[:, 0] = [0, 1]
+    assert read(request(tmp_path, X, y)).row_numbers == ()
+
+
 # Numbers that are not finite ----------------------------------------------------------------
 
 INFINITE = {
