@@ -152,12 +152,29 @@ def known_hunts(
     hunts, unknown = {}, {}
     for claim in hunted_claims(theorem):
         key = hunt_hash(theorem, claim.id, examples, settings.seed)
-        content = store.recall(key)
-        if content is None:
+        known = store.recall(key, _hunt_of)
+        if known is None:
             unknown[claim.id] = key
         else:
-            hunts[claim.id] = Hunt.from_json(content)
+            hunts[claim.id] = known
     return hunts, unknown
+
+
+def _hunt_of(content: Mapping[str, Any]) -> Hunt:
+    """Return a stored hunt. Raises ValueError for one that no hunt can have written."""
+    found = Hunt.from_json(content)
+    met = found.hunted
+    counts = (met.examples, met.in_scope, met.violated, met.undecided)
+    examples = [example for example in (found.smallest, found.worst) if example is not None]
+    numbers = [met.worst_margin, *(example.margin for example in examples)]
+    described = all(isinstance(e.recipe, dict) and isinstance(e.facts, dict) for e in examples)
+    if not (
+        described
+        and all(type(count) is int for count in counts)
+        and all(isinstance(number, int | float) for number in numbers)
+    ):
+        raise ValueError("an entry is of another type")
+    return found
 
 
 def _reporter(

@@ -211,12 +211,10 @@ def test_an_error_at_one_instance_names_the_instance(tmp_path: Path) -> None:
 
 def test_a_hunt_survives_the_store(found: Hunt, tmp_path: Path) -> None:
     with Store(tmp_path / "records.sqlite") as store:
-        assert store.recall("key") is None
+        assert store.recall("key", Hunt.from_json) is None
         store.remember("key", found.to_json())
     with Store(tmp_path / "records.sqlite") as store:
-        content = store.recall("key")
-    assert content is not None
-    assert Hunt.from_json(content) == found
+        assert store.recall("key", Hunt.from_json) == found
 
 
 def test_whatever_decides_a_hunt_is_in_its_hash() -> None:

@@ -13,7 +13,7 @@ from verify.arrays import Backend, to_numpy
 from verify.blame import blaming, whereabouts
 from verify.claims import Assumption, Claim, Rate, Sweep, name_of
 from verify.engine.plan import Cell
-from verify.errors import InputError, TheoremError
+from verify.errors import InputError, StoreError, TheoremError
 from verify.margin import Floats, Margin
 from verify.measures import Chain, Frequency, Measure
 from verify.space import Point
@@ -22,6 +22,8 @@ from verify.trial import Trial
 from verify.verdict import IN_SCOPE, OUT_OF_SCOPE, SCOPE_UNKNOWN
 
 BAND = ("band_low", "band_high")
+
+_DAMAGED = "move the file of records away and run again"
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,8 @@ class Record:
     data: Floats
 
     def __getitem__(self, name: str) -> Floats:
+        if name not in self.series:  # whatever is evaluated has all of them
+            raise StoreError(f"a stored record lacks the series {name!r}; {_DAMAGED}")
         return np.asarray(self.data[self.series.index(name)])
 
     def differing(self, other: Record) -> tuple[str, ...]:
@@ -52,7 +56,12 @@ class Record:
 
     @staticmethod
     def joined(blocks: Sequence[Record]) -> Record:
-        """Return the trials of several blocks, in their order, as one record."""
+        """Return the trials of several blocks, in their order, as one record.
+
+        Raises StoreError where their series differ, as those of damaged stores may.
+        """
+        if len({block.series for block in blocks}) > 1:
+            raise StoreError(f"the stored blocks of one point have different series; {_DAMAGED}")
         return Record(blocks[0].series, np.concatenate([block.data for block in blocks], axis=1))
 
 

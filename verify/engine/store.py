@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,11 @@ CREATE TABLE IF NOT EXISTS runs (
 COMMIT;
 """
 _NEWEST_TABLE = "runs"
+
+_DAMAGE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What reading a damaged entry may raise."""
+
+_Found = TypeVar("_Found")
 
 
 class RecordsMissing(StoreError):
@@ -136,14 +141,18 @@ class Store:
                 "INSERT OR REPLACE INTO searches VALUES (?, ?)", (hash_, json.dumps(content))
             )
 
-    def recall(self, hash_: str) -> dict[str, Any] | None:
-        """Return what a search found, or None if it has not been made."""
+    def recall(self, hash_: str, told: Callable[[dict[str, Any]], _Found]) -> _Found | None:
+        """Return what a search found, made by `told` of what was kept, or None if it has not been
+        made.
+
+        Raises StoreError for what cannot be read.
+        """
         try:
             row = self._connection.execute(
                 "SELECT content FROM searches WHERE hash=?", (hash_,)
             ).fetchone()
-            return None if row is None else dict(json.loads(row[0]))
-        except (sqlite3.Error, ValueError, TypeError) as reason:
+            return None if row is None else told(dict(json.loads(row[0])))
+        except (sqlite3.Error, *_DAMAGE) as reason:
             raise StoreError(
                 f"{self.path}: search {hash_} cannot be read ({reason}); move the file away and "
                 "run again"
@@ -181,20 +190,23 @@ class Store:
         try:
             done = None if outcome is None else dict(json.loads(outcome))
             return StoredRun(number, dict(json.loads(asked)), done)
-        except (ValueError, TypeError, RecursionError) as reason:
+        except _DAMAGE as reason:
             raise StoreError(
                 f"{self.path}: run {number} cannot be read ({reason}); move the file away and run "
                 "again"
             ) from reason
 
     def read(self, hash_: str, block: int) -> Record | None:
-        """Return the record of a block, or None if it has not been computed."""
+        """Return the record of a block, or None if it has not been computed.
+
+        Raises StoreError for one that cannot be read.
+        """
         try:
             row = self._connection.execute(
                 "SELECT series, trials, data FROM blocks WHERE hash=? AND block=?", (hash_, block)
             ).fetchone()
             return None if row is None else _decode(*row)
-        except (sqlite3.Error, ValueError, TypeError) as reason:
+        except (sqlite3.Error, *_DAMAGE) as reason:
             raise StoreError(
                 f"{self.path}: block {block} of configuration {hash_} cannot be read ({reason}); "
                 "move the file away and run again"
@@ -278,5 +290,7 @@ def _encode(record: Record) -> bytes:
 
 def _decode(series: str, trials: int, data: bytes) -> Record:
     names = tuple(json.loads(series))
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ValueError("its series are not distinct names")
     values = np.frombuffer(data, dtype="<f8").reshape(len(names), trials)
     return Record(names, values.astype(np.float64))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 import sqlite3
 from contextlib import closing
@@ -418,3 +419,33 @@ def test_what_needs_records_needs_a_folder(
     code, _, err = call("report", run_folder / "report.json", *options)
     assert code == 2
     assert "go with a folder" in err
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "searches SET content = '{}'",
+        "searches SET content = 'null'",
+        "searches SET content = '[1]'",
+        "searches SET content = json_remove(content, '$.hunted.examples')",
+        "searches SET content = json_set(content, '$.hunted.examples', 'many')",
+        "searches SET content = json_set(content, '$.smallest', json('{}'))",
+        "searches SET content = json_set(content, '$.worst', 3)",
+        "searches SET content = json_set(content, '$.worst.margin', 'low')",
+        "searches SET content = json_set(content, '$.worst.facts', 3)",
+        "blocks SET series = (SELECT json_group_array(key) FROM json_each(series))",
+        "blocks SET series = replace(series, '.scope', '.cope')",
+        "blocks SET series = replace(series, '.value', '.valve') WHERE block = 1",
+        "blocks SET data = x'00'",
+    ],
+)
+def test_a_store_that_was_damaged_is_said_to_be_by_every_command(
+    call: Call, run_folder: Path, finished: Path, damage: str
+) -> None:
+    change(run_folder, f"UPDATE {damage}")
+    theorems = [finished / name for name in ("small.py", "false.py")]
+    runs = [["report", run_folder], ["run", *theorems, "--out", run_folder, "--jobs", 1]]
+    for command in runs:
+        code, _, err = call(*command)
+        assert code == 2
+        assert re.search("move the file .*away|came out differently .*choose another --out", err)

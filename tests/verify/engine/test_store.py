@@ -173,6 +173,8 @@ def test_a_failed_opening_leaves_no_connection_open(path):
         "UPDATE blocks SET trials = 4",
         "UPDATE blocks SET series = '['",
         "UPDATE blocks SET series = '3'",
+        "UPDATE blocks SET series = '[1, 2, 3]'",
+        'UPDATE blocks SET series = \'["a", "a", "b"]\'',
     ],
 )
 def test_a_damaged_record_is_an_error_to_read_and_to_export(path, store, damage):
@@ -450,3 +452,18 @@ def test_runs_of_a_closed_store_are_an_error(store):
     store.close()
     with pytest.raises(StoreError, match="cannot be used"):
         store.runs()
+
+
+def test_what_a_search_found_is_read_by_whoever_kept_it(path, store):
+    store.remember("search", {"found": 3})
+    assert store.recall("search", lambda content: content["found"]) == 3
+    assert store.recall("another", dict) is None
+    with pytest.raises(StoreError, match=r"search search cannot be read .*; move the file away"):
+        store.recall("search", lambda content: content["lost"])
+
+
+def test_a_record_without_a_series_that_is_asked_for_is_damaged():
+    with pytest.raises(StoreError, match=r"lacks the series 'c.rounding'; move the file"):
+        RECORD["c.rounding"]
+    with pytest.raises(StoreError, match="different series; move the file"):
+        Record.joined([RECORD, Record(("c.scope", "c.value"), RECORD.data)])
