@@ -35,7 +35,7 @@ Exit codes
   0 all as expected       1 refuted against expectation, or a control not refuted
   2 usage or bad input    3 something inconclusive, undecided or vacuous
   4 backend or data not available
-  130 interrupted, 143 terminated: the same command goes on where it was
+  130 interrupted, 143 terminated: the same run goes on where it was, others begin again
   report, diff and replay have 0, 1 and 3 mean what their --help says
 """
 
@@ -68,9 +68,9 @@ def _main(arguments: list[str] | None) -> NoReturn:
         code = cli.main(arguments, prog_name="relu-verify", standalone_mode=False)
     except click.exceptions.Abort as reason:
         terminated = isinstance(reason.__cause__, Terminated)
+        typed = sys.argv[1:] if arguments is None else arguments
         _fail(
-            f"{'terminated' if terminated else 'interrupted'}; what was finished is kept: run the "
-            "same command to go on",
+            f"{'terminated' if terminated else 'interrupted'}; {_left(typed)}",
             TERMINATED if terminated else INTERRUPTED,
         )
     except click.ClickException as problem:
@@ -90,6 +90,16 @@ def _main(arguments: list[str] | None) -> NoReturn:
             raise
         _fail(str(problem), UNAVAILABLE if isinstance(problem, BackendUnavailable) else USAGE)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _left(typed: list[str]) -> str:
+    """Say what an interrupted command leaves behind, and what it does when it is given again."""
+    command = next((word for word in typed if word in cli.commands), "")
+    if command == "run":
+        return "what was finished is kept: run the same command to go on"
+    if command in ("report", "data"):
+        return "each file is as it was or whole: the same command begins again"
+    return "nothing is kept: the same command begins again"
 
 
 def _fail(message: str, code: int) -> NoReturn:

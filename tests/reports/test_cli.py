@@ -304,6 +304,34 @@ def test_replay_finds_a_theorem_whose_path_was_relative(command: Any, tmp_path: 
 
 
 @pytest.mark.parametrize(
+    ("arguments", "called", "left"),
+    [
+        (["run", "theorem1"], "reports.runs.running.run", "what was finished is kept"),
+        (["data", "x.csv"], "reports.own_data.analysis.analyse", "each file is as it was or whole"),
+        (["report", "."], "reports.runs.telling.tell", "each file is as it was or whole"),
+        (["diff", "a", "b"], "reports.runs.saved.read", "nothing is kept"),
+        (["explain", "theorem1"], "properties.catalogue.find_theorem", "nothing is kept"),
+        (["list"], "properties.catalogue.find_theorem", "nothing is kept"),
+        (["replay", "x.json"], "verify.counterexample.read", "nothing is kept"),
+        (["new", "x"], "reports.new_theorem.write_new", "nothing is kept"),
+    ],
+)
+def test_an_interrupted_command_says_what_it_leaves(
+    command: Any, tmp_path: Path, monkeypatch: Any, arguments: list[str], called: str, left: str
+) -> None:
+    def interrupt(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    if arguments[0] == "run":
+        arguments = [*arguments, "--out", str(tmp_path)]
+    monkeypatch.setattr(called, interrupt)
+    code, _, err = command(*arguments)
+    assert code == 130
+    assert f"interrupted; {left}" in err
+    assert ("go on" in err) == (arguments[0] == "run")
+
+
+@pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["INT", "TERM"]
 )
 def test_a_stopped_run_ends_at_once_and_says_so(tmp_path: Path, number: int, code: int) -> None:
