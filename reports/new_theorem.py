@@ -15,6 +15,8 @@ TEMPLATES = Path(__file__).parent / "theorem_templates"
 _PLACEHOLDER = "my_theorem"
 """What the templates call themselves: the file's name and the theorem's id."""
 
+_SPECIAL = {"conftest", "sitecustomize", "usercustomize"}
+
 
 def write_new(name: str, relu: bool = False, force: bool = False) -> Path:
     """Write a theorem to start from, and return its file: `name`, with .py if that is missing.
@@ -23,8 +25,16 @@ def write_new(name: str, relu: bool = False, force: bool = False) -> Path:
     Raises InputError for a name that cannot be imported or would hide a module, and for a file
     that is there or cannot be written.
     """
+    if not os.path.basename(name.removesuffix(".py")):
+        where = os.path.join(os.path.dirname(name), _PLACEHOLDER)
+        raise InputError(f"NAME={name!r} names no file, expected the name of one; try {where!r}")
     file = Path(name if name.endswith(".py") else f"{name}.py")
     _require_usable(file)
+    if file.is_symlink() and not file.exists():
+        raise InputError(
+            f"{file} is a link to {os.readlink(file)!r}, which is not there; remove the link, or "
+            "choose another name"
+        )
     template = (TEMPLATES / ("relu.py" if relu else "deviations.py")).read_text(encoding="utf-8")
     text = template.replace(_PLACEHOLDER, file.stem)
     if file.is_file() and not force:
@@ -59,6 +69,11 @@ def _require_usable(file: Path) -> None:
         raise InputError(
             f"NAME={stem!r}, expected a name as Python has them, letters, digits and _ without a "
             f"digit in front; try {_tamed(stem)!r}"
+        )
+    if stem in _SPECIAL or (stem.startswith("__") and stem.endswith("__")):
+        raise InputError(
+            f"NAME={stem!r} is the name of a file that Python or pytest runs on its own; try "
+            f"'{stem.strip('_') or 'my'}_theorem'"
         )
     if stem in sys.stdlib_module_names or _is_a_module_elsewhere(file):
         raise InputError(

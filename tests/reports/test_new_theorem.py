@@ -95,7 +95,7 @@ def test_a_file_that_is_there_is_replaced_only_if_asked(command: Any, tmp_path: 
         ("my-theorem", "try 'my_theorem'"),
         ("2nd", "try 'theorem_2nd'"),
         ("class", "try 'class_theorem'"),
-        ("", "try 'py'"),
+        ("", "try 'my_theorem'"),
         ("a.b", "try 'a_b'"),
         ("numpy", "try 'numpy_theorem'"),
         ("sub/random.py", "try 'random_theorem'"),
@@ -134,3 +134,31 @@ def test_the_templates_lie_in_a_package_that_is_shipped_whole() -> None:
     assert shipped["packages"] == ["verify", "properties", "reports"]
     assert "exclude" not in shipped
     assert TEMPLATES.parent == PYPROJECT.parent / "reports"
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [("", "'my_theorem'"), (".py", "'my_theorem'"), ("adir/", "'adir/my_theorem'"),
+     ("adir/.py", "'adir/my_theorem'"), ("__init__", "'init_theorem'"),
+     ("__main__.py", "'main_theorem'"), ("conftest", "'conftest_theorem'")],
+)  # fmt: skip
+def test_a_name_that_is_none_or_special_is_refused_as_it_was_typed(
+    command: Any, tmp_path: Path, name: str, advice: str
+) -> None:
+    (tmp_path / "adir").mkdir()
+    code, _, err = command("new", name)
+    assert code == 2
+    assert f"NAME={name.removesuffix('.py')!r} " in err or f"NAME={name!r} " in err
+    assert f"try {advice}" in err
+    assert [path.name for path in tmp_path.rglob("*")] == ["adir"]
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_nothing_is_written_through_a_link_that_leads_nowhere(
+    command: Any, tmp_path: Path, force: list[str]
+) -> None:
+    (tmp_path / "link.py").symlink_to(tmp_path / "elsewhere.py")
+    code, _, err = command("new", "link", *force)
+    assert code == 2
+    assert "link.py is a link to" in err
+    assert not (tmp_path / "elsewhere.py").exists()
