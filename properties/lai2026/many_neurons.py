@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from properties.lai2026 import setting
+from properties.lai2026 import by_width, setting, wide_networks
 from properties.lai2026.setting import NONZERO_LABELS, REGULAR, label_scale
+from properties.lai2026.wide_networks import FITTED, misfit, reaches
 from verify.arrays import array_namespace, to_numpy
 from verify.claims import Assumption, Control, Probable, Status, Universal
 from verify.margin import Margin
-from verify.measures import Frequency, Quantiles
-from verify.relu.descent import Run
 from verify.relu.plain import PlainRun
 from verify.relu.problem import Problem
 from verify.space import Axis, Point
@@ -23,105 +20,7 @@ from verify.trial import Trial
 
 Host = np.ndarray[Any, Any]
 
-DEFAULTS: Mapping[str, Any] = {
-    **setting.DEFAULTS,
-    "positives": "random",
-    "start": "random_sign",
-    "start_high": 1e-3,
-    "m": 16,
-}
-
-WIDTHS = (1, 2, 4, 8, 16, 32, 64)
-
-BY_WIDTH = tuple(Point(n=n, d=100 * n, m=m) for n in (10, 20, 40) for m in WIDTHS)
-
 PAIR, WIDE = Point(n=20, d=2_000, m=2), Point(n=20, d=2_000, m=16)
-
-FITTED = 1e-8
-"""Largest misfit, over the largest label, at a global minimum."""
-
-
-def draw(point: Point, generator: np.random.Generator, trials: int) -> Problem:
-    """Draw m neurons of alternating output sign; c is that of one neuron, over ⌈m/2⌉.
-
-    Neurons of one sign add up: m/2 of them that see an example move its prediction m/2 times as
-    far as one.
-    """
-    at = {**DEFAULTS, **point}
-    m = int(at["m"])
-    signs = tuple(1 if k % 2 == 0 else -1 for k in range(m))
-    coordinates = {name: value for name, value in at.items() if name != "m"}
-    law = setting.ensemble_at(Point(**{**coordinates, "c": at["c"] / _of_one_sign(m)}), signs)
-    return law.draw(generator, trials)
-
-
-def _of_one_sign(neurons: int) -> int:
-    """Return how many of so many neurons of alternating sign have the sign +1."""
-    return (neurons + 1) // 2
-
-
-def first(problem: Problem, neurons: int) -> Problem:
-    """Return the same data and the first neurons alone, with the step that is theirs."""
-    share = _of_one_sign(problem.neurons) / _of_one_sign(neurons)
-    return replace(
-        problem,
-        starting_predictions=problem.starting_predictions[:, :neurons, :],
-        signs=problem.signs[:, :neurons],
-        step_size=problem.step_size * share,
-        perpendicular_gram=problem.perpendicular_gram[:, :neurons, :neurons],
-        features=None,
-        starting_weights=None,
-    )
-
-
-def half(problem: Problem, _run: Run) -> Run:
-    """Return what the first half of the neurons does alone."""
-    return setting.descend_to_a_pattern(first(problem, max(problem.neurons // 2, 1)))
-
-
-def two(problem: Problem, _run: Run) -> Run:
-    """Return what the first two neurons do alone."""
-    return setting.descend_to_a_pattern(first(problem, min(problem.neurons, 2)))
-
-
-def describe(problem: Problem, index: int) -> dict[str, Any]:
-    """Return what a person needs to recognise one problem."""
-    one = problem.select(np.asarray([index]))
-    return {
-        "examples": one.examples,
-        "neurons": one.neurons,
-        "dimension": float(np.ravel(setting.dimensions_of(one).dimension)[0]),
-        "step_size": float(to_numpy(one.step_size)[0]),
-        "covered_at_the_start": int(_covered_at_the_start(one).sum()),
-        "labels": to_numpy(one.labels)[0],
-    }
-
-
-# What a run comes to.
-
-
-def misfit(run: Run) -> Host:
-    """Return max_i |f(x_i) − t_i| over the largest label, (B,): 0 at a global minimum.
-
-    t is the label, or 0 where no neuron has its sign.
-    """
-    problem = run.problem
-    signs = to_numpy(problem.signs)[:, :, None]
-    output = (signs * np.maximum(to_numpy(run.predictions), 0.0)).sum(axis=1)
-    reachable = to_numpy(problem.label_classes).any(axis=1)
-    target = np.where(reachable, to_numpy(problem.labels), 0.0)
-    return np.asarray(np.abs(output - target).max(axis=-1) / label_scale(problem))
-
-
-def _reaches(run: Run) -> Margin:
-    """Return the margin of: the run ends at a global minimum. Chattering runs decide nothing."""
-    return Margin(misfit(run), FITTED).undecided_where(~run.certified)
-
-
-def _covered_at_the_start(problem: Problem) -> Host:
-    """Return where a neuron of an example's own sign is active on it at the start, (B, n)."""
-    active = to_numpy(problem.starting_predictions) > 0
-    return np.asarray((active & to_numpy(problem.label_classes)).any(axis=1))
 
 
 # Assumptions.
@@ -129,8 +28,7 @@ def _covered_at_the_start(problem: Problem) -> Host:
 
 def all_are_covered_at_the_start(trial: Trial) -> Margin:
     """At the start every example has an active neuron of its own sign."""
-    missing = (~_covered_at_the_start(trial.problem)).sum(axis=-1)
-    return Margin(missing, 0.0, scale=trial.problem.examples)
+    return by_width.all_covered(trial)
 
 
 def just_one_of_both_widths_reaches_it(trial: Trial) -> Margin:
@@ -146,7 +44,7 @@ def just_one_of_it_and_two_neurons_reaches_it(trial: Trial) -> Margin:
 
 
 def _just_one(trial: Trial, reference: str) -> Margin:
-    wide, narrow = _reaches(trial.run), _reaches(trial.reference(reference))
+    wide, narrow = reaches(trial.run), reaches(trial.reference(reference))
     decided = (wide.holds | wide.violated) & (narrow.holds | narrow.violated)
     return Margin(0.0, np.where(decided & (wide.holds != narrow.holds), 1.0, -1.0))
 
@@ -174,20 +72,20 @@ def two_neurons_miss_the_global_minimum(trial: Trial) -> Margin:
 def sixteen_neurons_reach_a_global_minimum(trial: Trial) -> Margin:
     """From random starts sixteen neurons end at a global minimum: with probability at least .8 at
     n = 20, d = 2000 (the probability is ours)."""
-    return _reaches(trial.run)
+    return reaches(trial.run)
 
 
 def doubling_the_width_helps(trial: Trial) -> Margin:
     """Where just one of a network and the first half of its neurons reaches a global minimum, it is
     the wider one: with probability at least .75 (a paired test on the same data and starts; the
     probability is ours)."""
-    return _reaches(trial.run)
+    return reaches(trial.run)
 
 
 def sixteen_beat_two(trial: Trial) -> Margin:
     """Where just one of sixteen neurons and the first two of them reaches a global minimum, it is
     the sixteen: with probability at least .95 (paired; the probability is ours)."""
-    return _reaches(trial.run)
+    return reaches(trial.run)
 
 
 def the_pattern_is_not_stable(trial: Trial) -> Margin:
@@ -199,7 +97,7 @@ def the_pattern_is_not_stable(trial: Trial) -> Margin:
 def coverage_suffices(trial: Trial) -> Margin:
     """Where every example is covered at the start by a neuron of its own sign, a global minimum is
     reached: with probability at least .9 (the probability is ours)."""
-    return _reaches(trial.run)
+    return reaches(trial.run)
 
 
 def what_is_seen_is_learnt(trial: Trial) -> Margin:
@@ -230,7 +128,7 @@ def what_is_seen_is_learnt(trial: Trial) -> Margin:
 
 def two_neurons_reach_the_global_minimum(trial: Trial) -> Margin:
     """From random starts two neurons reach a global minimum."""
-    return _reaches(trial.run)
+    return reaches(trial.run)
 
 
 def the_pattern_is_stable_from_step_one(trial: Trial) -> Margin:
@@ -241,52 +139,7 @@ def the_pattern_is_stable_from_step_one(trial: Trial) -> Margin:
 def width_makes_no_difference(trial: Trial) -> Margin:
     """Where just one of sixteen neurons and the first two of them reaches a global minimum, it is
     the two as often as not."""
-    return _reaches(trial.reference("two"))
-
-
-# Measures.
-
-
-def reaches_a_global_minimum(trial: Trial) -> Margin:
-    """Gradient descent from a random start ends at a global minimum (of the certified runs; those
-    that chatter at a kink are counted apart). One neuron is no narrower pair: its minima fit the
-    positive labels alone, so m = 1 may do better than m = 2."""
-    return _reaches(trial.run)
-
-
-def all_covered(trial: Trial) -> Margin:
-    """At the start every example has an active neuron of its own sign."""
-    return all_are_covered_at_the_start(trial)
-
-
-def chatters(trial: Trial) -> Margin:
-    """No certificate within 1000 steps: the run chatters at a kink, or is too slow."""
-    return Margin(1.0, np.where(trial.run.certified, 0.0, 1.0))
-
-
-def dead_examples(trial: Trial) -> Host:
-    """Share of the examples on which no neuron is active at the end."""
-    dead = ~to_numpy(trial.run.final_pattern).any(axis=1)
-    return np.where(trial.run.certified, dead.mean(axis=-1), np.nan)
-
-
-def last_change_of_the_pattern(trial: Trial) -> Host:
-    """Step at which the pattern changes for the last time, among certified runs."""
-    return np.where(trial.run.certified, trial.run.last_flip.astype(float), np.nan)
-
-
-def neurons(trial: Trial) -> float:
-    """Number m of neurons."""
-    return float(trial.problem.neurons)
-
-
-def predicted_coverage(trial: Trial) -> Host:
-    """(1 − 2^(−m₊))^n₊·(1 − 2^(−m₋))^n₋, m± neurons of each sign: each sees an example with
-    probability ½, treated as independent [D]."""
-    problem = trial.problem
-    labels, signs = to_numpy(problem.labels)[:, None, :], to_numpy(problem.signs)
-    of_its_sign = (signs[:, :, None] * labels > 0).sum(axis=1)
-    return np.asarray(np.prod(1 - 0.5**of_its_sign, axis=-1))
+    return reaches(trial.reference("two"))
 
 
 GIVEN = (NONZERO_LABELS, REGULAR)
@@ -317,7 +170,7 @@ theorem = Theorem(
         "c": "the relative step ητ of one neuron; m of them take c/⌈m/2⌉",
         "dead": "an example on which no neuron is active at the end",
     },
-    defaults=DEFAULTS,
+    defaults=wide_networks.DEFAULTS,
     axes=(
         Axis("n", 2, 12, "integer", meaning="examples"),
         Axis("m", scale="choice", choices=(2, 1, 4, 8), meaning="neurons"),
@@ -326,11 +179,11 @@ theorem = Theorem(
         Axis("start_high", 1e-5, 1e-2, "log", meaning="size of the starting predictions"),
     ),
     cells=(PAIR, WIDE),
-    draw=draw,
+    draw=wide_networks.draw,
     simulate=setting.descend_to_a_pattern,
-    references={"plain": setting.plain, "half": half, "two": two},
+    references={"plain": setting.plain, "half": wide_networks.half, "two": wide_networks.two},
     place=setting.place,
-    describe=describe,
+    describe=wide_networks.describe,
     claims=(
         Probable(
             two_neurons_miss_the_global_minimum,
@@ -401,59 +254,5 @@ theorem = Theorem(
             because="two neurons almost never reach a global minimum, sixteen mostly do",
         ),
     ),
-    measures=(
-        Frequency(
-            reaches_a_global_minimum,
-            given=SETTLED,
-            at=BY_WIDTH,
-            against=neurons,
-            by="n",
-            levels=(0.5, 0.9),
-            axis="frequency of reaching a global minimum",
-            status=Status.HEURISTIC,
-            name="success_by_width",
-        ),
-        Frequency(
-            all_covered,
-            given=GIVEN,
-            at=BY_WIDTH,
-            against=neurons,
-            by="n",
-            prediction=predicted_coverage,
-            axis="frequency of coverage at the start",
-            status=Status.DERIVED,
-            name="coverage_by_width",
-        ),
-        Frequency(
-            chatters,
-            given=GIVEN,
-            at=BY_WIDTH,
-            against=neurons,
-            by="n",
-            axis="frequency of chattering",
-            status=Status.HEURISTIC,
-            name="chattering_by_width",
-        ),
-        Quantiles(
-            dead_examples,
-            given=SETTLED,
-            at=BY_WIDTH,
-            against=neurons,
-            by="n",
-            axis="share of examples dead at the end",
-            status=Status.HEURISTIC,
-            name="dead_examples_by_width",
-        ),
-        Quantiles(
-            last_change_of_the_pattern,
-            given=SETTLED,
-            at=BY_WIDTH,
-            against=neurons,
-            by="n",
-            axis="last change of the pattern",
-            unit="steps",
-            status=Status.HEURISTIC,
-            name="last_change_by_width",
-        ),
-    ),
+    measures=by_width.measures(GIVEN, SETTLED),
 )

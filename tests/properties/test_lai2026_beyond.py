@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from properties.catalogue import find_theorem
-from properties.lai2026 import constants, lemmas, many_neurons, setting
+from properties.lai2026 import by_width, constants, lemmas, setting, wide_networks
 from verify import Assumption, Margin, Point, Theorem, Trial
 from verify.engine.examine import chain_of, examine
 from verify.relu import Problem, descend
@@ -98,7 +98,7 @@ def reached(m: int, count: int = 100) -> np.ndarray:
     """Return which draws end at a global minimum at n = 20, d = 2000, certified runs only."""
     theorem = find_theorem("lai2026.many_neurons")
     trial = trial_at(theorem, Point(n=20, d=2_000, m=m), count)
-    margin: Margin = many_neurons.reaches_a_global_minimum(trial)
+    margin: Margin = by_width.reaches_a_global_minimum(trial)
     return margin.holds
 
 
@@ -110,9 +110,9 @@ def test_two_neurons_essentially_never_reach_a_global_minimum_and_sixteen_mostly
 def test_the_first_neurons_are_a_network_of_their_own() -> None:
     """With c over the number of neurons of one sign: what `draw` would make of fewer."""
     point = Point(n=6, d=100, m=8)
-    problem = many_neurons.draw(point, np.random.default_rng(SEED), 5)
-    first = many_neurons.first(problem, 2)
-    alone = many_neurons.draw(point.moved(m=2), np.random.default_rng(SEED), 5)
+    problem = wide_networks.draw(point, np.random.default_rng(SEED), 5)
+    first = wide_networks.first(problem, 2)
+    alone = wide_networks.draw(point.moved(m=2), np.random.default_rng(SEED), 5)
     np.testing.assert_array_equal(first.gram, alone.gram)
     np.testing.assert_array_equal(first.labels, alone.labels)
     np.testing.assert_array_equal(first.signs, alone.signs)
@@ -126,27 +126,27 @@ def test_one_neuron_is_at_a_global_minimum_where_the_positives_are_fitted_and_ot
     problem = Problem.from_gram(
         np.eye(2), np.array([1.0, -1.0]), starting_predictions=np.ones((1, 2)), step_size=0.5
     )
-    assert many_neurons.misfit(descend(problem)) == pytest.approx(0, abs=1e-12)
+    assert wide_networks.misfit(descend(problem)) == pytest.approx(0, abs=1e-12)
     dead = Problem.from_gram(
         np.eye(2), np.array([1.0, -1.0]), starting_predictions=-np.ones((1, 2)), step_size=0.5
     )
-    assert many_neurons.misfit(descend(dead)) == pytest.approx(1)
+    assert wide_networks.misfit(descend(dead)) == pytest.approx(1)
 
 
 def test_coverage_is_predicted_by_independence() -> None:
     theorem = find_theorem("lai2026.many_neurons")
     for m in (4, 8, 16):
         trial = trial_at(theorem, Point(n=20, d=2_000, m=m), 400)
-        found = many_neurons.all_covered(trial).holds.mean()
-        expected = float(np.mean(many_neurons.predicted_coverage(trial)))
+        found = by_width.all_covered(trial).holds.mean()
+        expected = float(np.mean(by_width.predicted_coverage(trial)))
         assert found == pytest.approx(expected, abs=0.08)
 
 
 def test_a_dead_example_is_what_is_missed() -> None:
     theorem = find_theorem("lai2026.many_neurons")
     trial = trial_at(theorem, Point(n=20, d=2_000, m=4), 100)
-    dead = many_neurons.dead_examples(trial) > 0
-    missed = many_neurons.reaches_a_global_minimum(trial).violated
+    dead = by_width.dead_examples(trial) > 0
+    missed = by_width.reaches_a_global_minimum(trial).violated
     assert (missed == (dead & trial.run.certified)).all()
     assert 20 <= missed.sum() <= 95
 
