@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,7 +18,7 @@ from reports.own_data.warnings import duplicates, is_centred, warnings_of
 from verify.arrays import to_numpy
 from verify.engine.evaluate import margin_of
 from verify.engine.examine import Examined, Met, examine
-from verify.errors import InputError
+from verify.errors import InputError, TheoremError
 from verify.relu.descent import Run, descend, gradient_step, start
 from verify.relu.effective_dimensions import (
     coherence,
@@ -65,7 +68,8 @@ def analyse(request: Request) -> dict[str, Any]:
     found["warnings"] = warnings_of(given, found["data"])
     found["eigenvalues"] = to_numpy(problem.eigenvalues)[0, ::-1]
     if found["stopped"] is None:
-        examined = [examine(theorem, problem) for theorem in theorems]
+        with _about_these_problems(request):
+            examined = [examine(theorem, problem) for theorem in theorems]
         found["theorems"] = [theorem.id for theorem in theorems]
         met = [
             (theorem, each)
@@ -100,6 +104,22 @@ def _names(request: Request) -> tuple[str, ...]:
                 f"--neurons {neurons}, which that theorem is about"
             )
     return (request.theorem,)
+
+
+@contextmanager
+def _about_these_problems(request: Request) -> Iterator[None]:
+    """Say of what a user's theorem raises that its problems may be of another type."""
+    try:
+        yield
+    except (InputError, TheoremError) as reason:
+        if request.theorem is None:
+            raise
+        raise type(reason)(
+            f"{str(reason).removesuffix('; correct it')}; `data` hands a theorem the Problem of "
+            f"verify.relu, and {request.theorem} seems to be about problems of another type: if so, "
+            f"verify it with `relu-verify run {shlex.quote(request.theorem)}`, else correct that "
+            "line"
+        ) from reason
 
 
 def _why_singular(given: Given) -> str | None:
