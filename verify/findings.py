@@ -69,7 +69,8 @@ class QuantileFound:
 
 @dataclass(frozen=True)
 class QuantilesCell(MeasuredCell):
-    """Mean, standard deviation (over n, as of a law) and quantiles of the measured trials."""
+    """Mean, standard deviation (over n, as of a law; NaN of fewer than two) and quantiles of the
+    measured trials."""
 
     mean: float
     deviation: float
@@ -82,8 +83,8 @@ class Threshold:
     the abscissa.
 
     low: the greatest at which the upper bound is below the level.   high: the least at which the
-    lower bound reaches it; NaN where no point shows it.   monotone: False, and both NaN, where
-    the bounds themselves say that the frequency does fall.
+    lower bound reaches it; NaN where no point shows it, or points of one abscissa do and do not.
+    monotone: False, and both NaN, where the bounds themselves say that the frequency does fall.
     """
 
     line: Any

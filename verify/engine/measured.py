@@ -107,7 +107,7 @@ def _quantiles(
     inside = np.where(scope == IN_SCOPE, quantity, np.nan)[scope != OUT_OF_SCOPE]
     known = inside[~np.isnan(inside)]
     with np.errstate(invalid="ignore", over="ignore"):
-        deviation = float(known.std()) if known.size else np.nan
+        deviation = float(known.std()) if known.size > 1 else np.nan
     return QuantilesCell(
         **_place(cell, records, measure, trials),
         in_scope=inside.size,
@@ -170,7 +170,9 @@ def thresholds(cells: Sequence[FrequencyCell], levels: Sequence[float]) -> tuple
 def _threshold(line: Any, level: float, cells: Sequence[FrequencyCell]) -> Threshold:
     low = max((cell.x for cell in cells if cell.high < level), default=np.nan)
     high = min((cell.x for cell in cells if cell.low >= level), default=np.nan)
-    if low >= high:
+    if low == high:  # cells of one abscissa, that something else tells apart
+        return Threshold(line, level, np.nan, np.nan, monotone=True)
+    if low > high:
         return Threshold(line, level, np.nan, np.nan, monotone=False)
     return Threshold(line, level, low, high, monotone=True)
 

@@ -154,12 +154,29 @@ def test_a_threshold_is_where_the_bounds_pass_the_level():
     assert never.monotone
 
 
-@pytest.mark.parametrize("later", [3, 1])
-def test_bounds_that_fall_contradict_a_threshold(later):
+@pytest.mark.parametrize(("later", "monotone"), [(3, False), (1, True)])
+def test_bounds_that_fall_contradict_a_threshold_and_those_of_one_abscissa_show_none(
+    later, monotone
+):
     (found,) = thresholds([seen(1, 0.6, 0.9), seen(later, 0.1, 0.4)], (0.5,))
     assert math.isnan(found.low)
     assert math.isnan(found.high)
-    assert not found.monotone
+    assert found.monotone is monotone
+
+
+def test_cells_of_one_abscissa_are_no_falling_frequency():
+    measure = Frequency(n_times_u_is_small, at=SIZES, against=lambda trial: 1.0, levels=(0.6,))
+    (found,) = check(measured(measure), trials=400).measured
+    (threshold,) = found.thresholds
+    assert threshold.monotone
+    assert math.isnan(threshold.low)
+    assert math.isnan(threshold.high)
+
+
+def test_one_trial_has_no_deviation():
+    for trials, known in ((1, False), (2, True)):
+        (found,) = check(measured(Quantiles(u_of)), trials=trials).measured
+        assert math.isfinite(found.cells[0].deviation) is known
 
 
 def test_each_line_has_thresholds_of_its_own_and_cells_without_abscissa_show_nothing():
