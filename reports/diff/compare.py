@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, UNSETTLED
+from reports.thresholds import differ
 
 Part = Mapping[str, Any]
 
@@ -52,6 +53,7 @@ def compare(before: Part, after: Part) -> dict[str, Any]:
         "verdicts": changed,
         "frequencies": _frequencies([*_of_claims(same), *_of_measures(before, after)]),
         "slopes": list(_slopes(same)),
+        "thresholds": list(_thresholds(before, after)),
         "counterexamples": list(_counterexamples(both)),
         "time": _time(before, after),
     }
@@ -195,6 +197,29 @@ def _of_measures(before: Part, after: Part) -> Iterator[dict[str, Any]]:
     for key in old:
         if key in new:
             yield _pair(_name(key[:2]), old[key]["point"], old[key], new[key])
+
+
+def _thresholds(before: Part, after: Part) -> Iterator[dict[str, Any]]:
+    """Yield the thresholds of which something else is known, or that lie apart."""
+    old, new = (
+        {
+            (_names(report)[m["theorem"]], m["measure"], str(t.get("line")), t["level"]): (m, t)
+            for m in report["measures"]
+            for t in m.get("thresholds") or ()
+        }
+        for report in (before, after)
+    )
+    for key, (measure, one) in old.items():
+        if key in new and differ(one, new[key][1]):
+            told = [{k: t.get(k) for k in ("low", "high", "monotone")} for t in (one, new[key][1])]
+            yield {
+                "measure": _name(key[:2]),
+                "by": measure.get("by") or "",
+                "line": one.get("line"),
+                "level": one["level"],
+                "before": told[0],
+                "after": told[1],
+            }
 
 
 def _pair(name: str, point: Any, one: Part, other: Part) -> dict[str, Any]:

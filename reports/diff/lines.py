@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from reports.thresholds import passed_words
 from reports.typography import number, percent, point_text, shorten
 
 Part = Mapping[str, Any]
@@ -42,8 +43,11 @@ def _summary(found: Part) -> str:
         if entries
     ]
     moved = len(found["frequencies"]["moved"]) + len(found["slopes"])
+    thresholds = len(found["thresholds"])
     noun = "number" if moved == 1 else "numbers"
     parts += [f"{moved} {noun} moved by more than chance."] if moved else []
+    noun = "threshold" if thresholds == 1 else "thresholds"
+    parts += [f"{thresholds} {noun} moved."] if thresholds else []
     return " ".join(parts)
 
 
@@ -69,6 +73,10 @@ def _sections(found: Part) -> Iterator[tuple[str, list[str]]]:
         [_moved(entry) for entry in moved["moved"]],
     )
     yield "Slopes whose intervals do not overlap", [_slope(entry) for entry in found["slopes"]]
+    yield (
+        "Thresholds of which something else is known, or that lie apart",
+        [_threshold(entry) for entry in found["thresholds"]],
+    )
     yield "Counterexamples", _counterexamples(found["counterexamples"])
     yield "Theorems", _named(found["theorems"], "theorem")
     for heading in ("settings", "versions"):
@@ -140,6 +148,12 @@ def _slope(entry: Part) -> str:
         for _, side in _SIDES
     ]
     return f"  {entry['claim']}, {entry['sweep']}  {' -> '.join(spelt)}"
+
+
+def _threshold(entry: Part) -> str:
+    line = f", {entry['by']} = {_plain(entry['line'])}" if entry["by"] else ""
+    spelt = " -> ".join(passed_words(entry[side]) for _, side in _SIDES)
+    return f"  {entry['measure']}{line}, {number(entry['level'])}  {spelt}"
 
 
 def _counterexamples(entries: list[Part]) -> list[str]:

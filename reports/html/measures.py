@@ -10,6 +10,7 @@ from reports.html.figures.quantiles import ends_and_middle
 from reports.html.figures.series import line_name
 from reports.html.figures.strips import strip
 from reports.html.marks import mark
+from reports.thresholds import passed_words
 from reports.typography import (
     Part,
     at_least,
@@ -86,7 +87,7 @@ def thresholds(measures: Sequence[Part]) -> dict[str, Any]:
         for threshold in measure["thresholds"]:
             line = threshold.get("line")
             called = "all cells" if line is None else line_name(measure["by"], line)
-            lines.setdefault(called, {})[threshold["level"]] = _passed(threshold)
+            lines.setdefault(called, {})[threshold["level"]] = passed_words(threshold)
         for called, passed in lines.items():
             where = [passed.get(level, "—") for level in levels]
             rows.append({"measure": measure, "line": called, "passed": where})
@@ -198,20 +199,6 @@ def _pooled(entries: Sequence[Part]) -> dict[str, str]:
         "value": least if least == most else f"{least} to {most}",
         "interval": f"[{number(low)}, {number(high)}]",
     }
-
-
-def _passed(threshold: Part) -> str:
-    """Say where a frequency passes a level, assuming that it does not fall along the abscissa."""
-    low, high = threshold.get("low"), threshold.get("high")
-    if not threshold.get("monotone", True):
-        return "nowhere: the bounds say that it falls"
-    if low is None and high is None:
-        return "not bracketed by the cells sampled"
-    if low is None:
-        return f"at or below {number(high)}"
-    if high is None:
-        return f"above {number(low)}"
-    return f"between {number(low)} and {number(high)}"
 
 
 # The chain.

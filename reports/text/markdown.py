@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reports.html.claims import replay_command
+from reports.thresholds import passed_words
 from reports.typography import bound_words, clean, fact, fact_name, kind_words, margin_words, number
 
 Part = Mapping[str, Any]
@@ -107,8 +108,23 @@ def _measures(measures: Sequence[Part]) -> str:
         unit = "" if measure["unit"] == "dimensionless" else f" {measure['unit']}"
         told = f"{name} {' to '.join(ends)}{unit}" if known else "none in scope"
         what = f"{code(measure['full_id'])}<br>{text(measure['statement'])} {mark(measure)}"
-        rows.append((what, str(len(measure["cells"])), text(told)))
+        found = "<br>".join(map(text, [told, *_thresholds(measure)]))
+        rows.append((what, str(len(measure["cells"])), found))
     return _rows(("measure", "points", "found"), rows)
+
+
+def _thresholds(measure: Part) -> list[str]:
+    """Say for each line of a frequency's figure where it passes its levels."""
+    by_line: dict[Any, list[str]] = {}
+    for found in measure.get("thresholds") or ():
+        passed = f"{number(found['level'])} {passed_words(found)}"
+        by_line.setdefault(found.get("line"), []).append(passed)
+    along = measure.get("abscissa") or "the abscissa"
+    return [
+        (f"{measure['by']} = {number(line)}: " if measure.get("by") else "")
+        + f"passes, along {along}, {'; '.join(told)}"
+        for line, told in by_line.items()
+    ]
 
 
 def _chains(chains: Sequence[Part]) -> Iterable[str]:

@@ -312,3 +312,26 @@ def test_folders_and_files_are_compared(call: Call, finished: Path, tmp_path: Pa
     code, text, _ = call("diff", tmp_path / "b.json", out, "--json")
     assert code == json.loads(text)["exit_code"] == 3
     assert len(json.loads(text)["verdicts"]["better"]) == 1
+
+
+def test_thresholds_that_moved_are_told_measure_by_measure(report: Report) -> None:
+    threshold = {"line": 20, "level": 0.9, "low": 2.0, "high": 8.0, "monotone": True}
+    theorem = report["theorems"][0]["address"]
+    report["measures"] = [
+        {"theorem": theorem, "measure": name, "kind": "frequency", "by": "n", "cells": [],
+         "thresholds": [{**threshold}, {**threshold, "line": 50}]}
+        for name in ("moved", "stayed")
+    ]  # fmt: skip
+    assert compare(report, report)["thresholds"] == []
+
+    def change(other: Report) -> None:
+        other["measures"][0]["thresholds"][0] |= {"low": 8.0, "high": None}
+        other["measures"][1]["thresholds"][0] |= {"low": 3.0}
+
+    found = compare(report, changed(report, change))
+    assert [entry["measure"].rpartition(".")[2] for entry in found["thresholds"]] == ["moved"]
+    assert found["exit_code"] == 0
+    text = lines(found)
+    assert "1 threshold moved." in text
+    assert "moved, n = 20, 0.9  between 2 and 8 -> above 8" in text
+    assert "stayed" not in text

@@ -80,6 +80,18 @@ def test_what_was_measured_has_a_table(report: dict[str, Any]) -> None:
     assert "| 1 | none in scope |" in told
 
 
+def test_thresholds_stand_under_what_was_measured(report: dict[str, Any]) -> None:
+    threshold = {"line": 20, "level": 0.9, "low": 2.0, "high": None, "monotone": True}
+    passed = [threshold, {**threshold, "level": 0.5, "high": 8.0}, {**threshold, "line": 50}]
+    frequency = measured("frequency", {"frequency": 0.5, "holds": 5, "low": 0.1, "high": 0.9})
+    report["measures"] = [{**frequency, "thresholds": passed, "by": "n", "abscissa": "the size"}]
+    told = markdown(report)
+    assert (
+        "<br>n = 20: passes, along the size, 0.9 above 2; 0.5 between 2 and 8"
+        "<br>n = 50: passes, along the size, 0.9 above 2 |" in told
+    )
+
+
 def test_what_breaks_first_has_a_table(report: dict[str, Any]) -> None:
     cells = [
         {"controls": [], "first": [1, 0], "undecided": 2, "holds": 7},
