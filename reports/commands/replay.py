@@ -51,6 +51,9 @@ def _told(example: Counterexample, replayed: Replayed) -> str:
     ]
     if not replayed.same:
         lines.append("  The margins differ: the theorem, the library or numpy has changed since.")
+    if point := example.recipe.get("point"):
+        told = ", ".join(f"{name}={value}" for name, value in point.items())
+        lines.append(f"  drawn at: {told}")
     for name, value in example.facts.items():
         text = str(value)
         lines.append(f"  {name}: {text if len(text) <= 300 else text[:300] + ' …'}")

@@ -189,7 +189,8 @@ def _standing(claims: Sequence[Part], controls: Sequence[Part]) -> dict[str, Any
     for claim in claims:
         found[word.get(claim["verdict"], "open")].append(claim)
     missed = [control for control in controls if not control["as_expected"]]
-    return {**found, "missed": missed, "caught": len(controls) - len(missed)}
+    shown = sum(bool(claim["counterexamples"]) for claim in found["fails"])
+    return {**found, "shown": shown, "missed": missed, "caught": len(controls) - len(missed)}
 
 
 def _limits(theorems: Sequence[Part]) -> list[Part]:

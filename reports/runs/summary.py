@@ -16,6 +16,7 @@ from reports.runs.running import Result, Settings, error_share
 from reports.runs.schema import SCHEMA_VERSION
 from verify import __version__
 from verify.claims import Status
+from verify.counterexample import Counterexample
 from verify.verdict import Conclusion, Verdict
 from verify.writing import json_text, jsonable, write_text
 
@@ -160,11 +161,17 @@ def told(result: Result, verdict: Verdict) -> dict[str, Any]:
                 "kind": filed.kind,
                 "file": filed.file,
                 "margin": jsonable(filed.example.margin),
-                "summary": _short(filed.example.facts),
+                "summary": _placed(filed.example) | _short(filed.example.facts),
             }
             for filed in result.counterexamples.get(verdict.claim, ())
         ],
     }
+
+
+def _placed(example: Counterexample) -> dict[str, Any]:
+    """Return where an example was drawn, as a fact; nothing for one that is given explicitly."""
+    point = example.recipe.get("point")
+    return {"drawn at": jsonable(point)} if point else {}
 
 
 def _short(facts: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -51,6 +52,25 @@ def test_a_false_theorem_is_refuted_with_files_that_replay(command: Any, tmp_pat
         code, out, _ = command("replay", tmp_path / counterexample["file"])
         assert code == 0
         assert "still violates the claim" in out
+        recipe = json.loads((tmp_path / counterexample["file"]).read_text())["recipe"]
+        assert ("drawn at: " in out) == ("point" in recipe)
+        assert counterexample["summary"].get("drawn at") == recipe.get("point")
+
+
+def test_where_a_small_counterexample_was_drawn_is_told(command: Any, tmp_path: Path) -> None:
+    text = (EXAMPLES / "least_squares.py").read_text()
+    (tmp_path / "false.py").write_text(text.replace(", 1e-10, scale", ", -1e-1, scale"))
+    command("run", tmp_path / "false.py", "--out", tmp_path / "out", "--jobs", 1)
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    (smallest,) = [c for c in report["verdicts"][0]["counterexamples"] if c["kind"] == "smallest"]
+    point = json.loads((tmp_path / "out" / smallest["file"]).read_text())["recipe"]["point"]
+    assert set(point) == {"n", "d", "c"}
+    assert smallest["summary"]["drawn at"] == point
+    page = (tmp_path / "out" / "report.html").read_text()
+    told = f"n = {point['n']}, d = {point['d']}, c = "
+    assert told in re.sub(r"<[^>]*>", "", page)
+    assert told in command("report", tmp_path / "out", "--format", "md")[1]
+    assert "drawn at: " in command("replay", tmp_path / "out" / smallest["file"])[1]
 
 
 def test_a_true_theorem_is_supported(command: Any, tmp_path: Path) -> None:

@@ -439,7 +439,15 @@ def test_a_line_says_how_a_theorem_stands(words, controls, state):
             [verdict("a", kind="rate", lower_bound=None)],
             ["1 of 1 claims stands", "enough for it. What"],
         ),
-        ([verdict("only", "refuted")], ["only is refuted; counterexamples stand with it."]),
+        (
+            [verdict("only", "refuted", counterexamples=[COUNTEREXAMPLE])],
+            ["only is refuted; counterexamples stand with it."],
+        ),
+        ([verdict("rate", "refuted")], ["rate is refuted."]),
+        (
+            [verdict("one", "refuted", counterexamples=[COUNTEREXAMPLE]), verdict("b", "refuted")],
+            ["one, b are refuted; counterexamples stand with 1 of them."],
+        ),
         (
             [verdict(f"v{k}", "vacuous") for k in range(11)],
             ["want of evidence: v0, v1, v2, v3, v4, v5, v6, v7 and 3 more."],
@@ -449,7 +457,7 @@ def test_a_line_says_how_a_theorem_stands(words, controls, state):
             ["The same checks refute the one statement that is false on purpose."],
         ),
     ],
-    ids=["nothing", "holds", "unbounded", "fails", "open", "control"],
+    ids=["nothing", "holds", "unbounded", "fails", "rate", "fails twice", "open", "control"],
 )
 def test_the_answer_says_what_holds_what_does_not_and_how_sure(verdicts, told):
     page = render(report(verdicts=verdicts, rasters=[]))
