@@ -117,8 +117,8 @@ def _about_these_problems(request: Request) -> Iterator[None]:
         raise type(reason)(
             f"{str(reason).removesuffix('; correct it')}; `data` hands a theorem the Problem of "
             f"verify.relu, and {request.theorem} seems to be about problems of another type: if "
-            f"so, verify it with `relu-verify run {shlex.quote(request.theorem)}`, else correct that "
-            "line"
+            f"so, verify it with `relu-verify run {shlex.quote(request.theorem)}`, else correct "
+            "that line"
         ) from reason
 
 
