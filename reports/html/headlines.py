@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,14 +14,14 @@ from reports.typography import Part, in_sentence, number, percent
 def headline(measure: Part) -> str:
     """Return the result of a measure of `measures.measures` in a line; "" if it measured nothing.
 
-    A frequency with thresholds tells where it passes the highest, a calibration how many cells bear
-    the prediction out, and a quantity its medians with the outer ends of their intervals.
+    A frequency with thresholds tells where it passes the highest, a calibration how far
+    off the prediction is, and a quantity its medians with the outer ends of their intervals.
     """
     named = measure["axis"] or measure["measure"]
     if measure["kind"] == "quantiles":
         told = _medians(measure)
     elif is_calibration(measure["cells"]):
-        named, told = measure["abscissa"], _borne_out(measure["cells"])
+        named, told = measure["abscissa"], off_by(measure["cells"])
     else:
         told = _passes(measure) or _shares(measure["cells"])
     return f"{named}: {told}" if told else ""
@@ -47,10 +48,24 @@ def _passes(measure: Part) -> str:
     return told if len(found) == len(lines) else f"{told} in {len(found)} of {len(lines)} lines"
 
 
-def _borne_out(cells: Sequence[Part]) -> str:
-    known = [cell for cell in cells if cell["frequency"] is not None]
-    kept = sum(cell["low"] <= cell["prediction"] <= cell["high"] for cell in known)
-    return f"within the bounds on what is measured in {kept} of {len(known)} cells" if known else ""
+def off_by(cells: Sequence[Part]) -> str:
+    """Say how far frequencies are from what was predicted, and to which side; "" for none.
+
+    Whether a prediction lies within bounds says little of it where the bounds are wide.
+    """
+    errors = [
+        cell["prediction"] - cell["frequency"]
+        for cell in cells
+        if cell["frequency"] is not None and cell["prediction"] is not None
+    ]
+    if not errors:
+        return ""
+    size = math.sqrt(sum(error * error for error in errors) / len(errors))
+    above = sum(error > 0 for error in errors)
+    return (
+        f"off by {number(size, 2)} (root mean square over {len(errors)} cells), above what is "
+        f"measured in {above} of them"
+    )
 
 
 def _shares(cells: Sequence[Part]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from reports.html import figures
 from reports.html.figures.margins import LINEAR_UP_TO, MOST_ROWS
 from reports.html.figures.series import MOST_LINES, Line, line_name
+from reports.html.headlines import off_by
 from reports.typography import Part, in_sentence, listed, number, percent, quantile_name
 
 
@@ -18,11 +19,12 @@ def frequencies(measure: Part) -> list[str]:
     calibration = figures.is_calibration(measure["cells"])
     if calibration:
         seen = (
-            f"Marks on the diagonal mean that the predicted probability is the measured one: in "
-            f"{inside} of {len(kept)} cells it lies within the bounds."
+            "Marks on the diagonal mean that the predicted probability is the measured one: it is "
+            f"{off_by(known)}, and within the bounds, which are wide, in {inside}."
         )
     else:
-        seen = f"{_course(measure, known)}{_passed(measure)}{_kept(inside, len(kept))}"
+        seen = f"{_course(measure, known)}{_passed(measure)}"
+        seen += f" The prediction is {off_by(kept)}." if kept else ""
     where = (
         f" against {in_sentence(measure['abscissa'])}" if measure["abscissa"] else ", cell by cell"
     )
@@ -178,12 +180,6 @@ def _passed(measure: Part) -> str:
         for t in found
     ]
     return f" It passes {number(top)} {listed(told)}."
-
-
-def _kept(inside: int, predicted: int) -> str:
-    if not predicted:
-        return ""
-    return f" The prediction lies within the bounds in {inside} of {predicted} cells."
 
 
 def _lines(measure: Part) -> str:

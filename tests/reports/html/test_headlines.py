@@ -38,13 +38,15 @@ def test_frequencies_tell_where_they_pass_the_highest_level(thresholds, line):
     assert found.replace("\N{NARROW NO-BREAK SPACE}", " ") == line
 
 
-def test_calibrations_tell_how_many_cells_bear_the_prediction_out():
+def test_calibrations_tell_how_far_off_the_prediction_is():
     cells = [
         {**shares(0.5, 0.5, prediction=0.5), "low": 0.4, "high": 0.6},
         {**shares(0.9, 0.5, prediction=0.9), "low": 0.4, "high": 0.6},
     ]
     found = told("frequency", cells, abscissa="P̂")
-    assert headline(found) == "P̂: within the bounds on what is measured in 1 of 2 cells"
+    assert headline(found) == (
+        "P̂: off by 0.28 (root mean square over 2 cells), above what is measured in 1 of them"
+    )
 
 
 def test_quantities_tell_their_medians_with_the_outer_ends_of_their_intervals():
