@@ -56,7 +56,7 @@ def run(
     An interrupted run goes on when the same command is run again.
     """
     from properties.catalogue import MODULES, distinct, find_theorem
-    from reports.runs.journal import begin, finish
+    from reports.runs.journal import begin, finish, replaced
     from reports.runs.running import Settings
     from reports.runs.running import run as run_theorems
     from reports.runs.summary import summarise, told, write
@@ -68,6 +68,12 @@ def run(
     settings = Settings(profile, seed, jobs or _cores(), backend, confidence)
     out = out or _default_folder(theorems)
     command = typed()
+    if others := replaced(out, chosen):
+        click.echo(
+            f"relu-verify: {out} holds a report of {', '.join(others)}; it is replaced (use --out "
+            "to keep both)",
+            err=True,
+        )
     number = begin(out, chosen, settings, command)
     results = []
     with ProgressBar() as bar, stdout_kept() as stdout:

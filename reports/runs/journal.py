@@ -67,6 +67,23 @@ class Run:
     outcome: Mapping[str, Any] | None
 
 
+def replaced(folder: Path, theorems: Sequence[Theorem]) -> tuple[str, ...]:
+    """Return the files of other theorems that the report in a folder is about.
+
+    They are named by the latest run that was finished there; none where that cannot be told.
+    """
+    if not ((folder / "report.json").is_file() and (folder / STORE_NAME).is_file()):
+        return ()
+    try:
+        with Store(folder / STORE_NAME) as store:
+            finished = [run for run in runs_of(store) if run.outcome]
+    except StoreError:  # said by whatever uses the records
+        return ()
+    mine = {file_of(theorem) for theorem in theorems}
+    last = finished[-1].theorems if finished else ()
+    return tuple(place.file for place in last if place.file and place.file not in mine)
+
+
 def begin(folder: Path, theorems: Sequence[Theorem], settings: Settings, command: str) -> int:
     """Remember that a run begins, and return its number, from 1.
 

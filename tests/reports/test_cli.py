@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -71,6 +72,25 @@ def test_where_a_small_counterexample_was_drawn_is_told(command: Any, tmp_path: 
     assert told in re.sub(r"<[^>]*>", "", page)
     assert told in command("report", tmp_path / "out", "--format", "md")[1]
     assert "drawn at: " in command("replay", tmp_path / "out" / smallest["file"])[1]
+
+
+def test_a_report_of_another_file_is_not_replaced_silently(
+    command: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        shutil.copy(EXAMPLES / "same_factor.py", tmp_path / folder / "mine.py")
+    told = f"holds a report of {tmp_path / 'a' / 'mine.py'}; it is replaced (use --out"
+    for file, warned in (("a/mine.py", False), ("a/mine.py", False), ("b/mine.py", True),
+                         ("b/mine.py", False)):  # fmt: skip
+        _, out, err = command("run", file, "--jobs", 1)
+        assert (told in err) is warned
+        assert told not in out
+    assert "holds a report" not in command("run", "a/mine.py", "--out", "other", "--jobs", 1)[2]
+    with closing(sqlite3.connect("other/records.sqlite")) as connection, connection:
+        connection.execute("UPDATE runs SET asked = '{}'")
+    assert "holds a report" not in command("run", "b/mine.py", "--out", "other", "--jobs", 1)[2]
 
 
 def test_a_true_theorem_is_supported(command: Any, tmp_path: Path) -> None:
@@ -137,8 +157,6 @@ def test_jobs_and_interruption_do_not_change_the_report(tmp_path: Path) -> None:
 
 
 def _blocks(store: Path) -> int:
-    import sqlite3
-
     if not store.exists():
         return 0
     try:
