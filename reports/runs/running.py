@@ -170,7 +170,7 @@ def _hunt_of(content: Mapping[str, Any]) -> Hunt:
     described = all(isinstance(e.recipe, dict) and isinstance(e.facts, dict) for e in examples)
     if not (
         described
-        and all(type(count) is int for count in counts)
+        and all(type(count) is int and count >= 0 for count in counts)
         and all(isinstance(number, int | float) for number in numbers)
     ):
         raise ValueError("an entry is of another type")

@@ -264,7 +264,7 @@ class Store:
         writer.writerow(["configuration", *columns, "block", "trial", "series", "value"])
         count = 0
         for hash_, description, block in self._keys():
-            known = json.loads(description)
+            known = self._described(hash_, description)
             record = self.read(hash_, block)
             head = [hash_, *(known.get(name, "") for name in columns), block]
             for name, values in zip(record.series, record.data, strict=True) if record else ():
@@ -272,6 +272,15 @@ class Store:
                     writer.writerow([*head, trial, name, repr(float(value))])
                     count += 1
         return count
+
+    def _described(self, hash_: str, description: str) -> dict[str, Any]:
+        try:
+            return dict(json.loads(description))
+        except _DAMAGE as reason:
+            raise StoreError(
+                f"{self.path}: the description of configuration {hash_} cannot be read ({reason}); "
+                "move the file away and run again"
+            ) from reason
 
     def _keys(self) -> list[tuple[str, str, int]]:
         """Return hash, description and number of every block."""

@@ -429,6 +429,7 @@ def test_what_needs_records_needs_a_folder(
         "searches SET content = '[1]'",
         "searches SET content = json_remove(content, '$.hunted.examples')",
         "searches SET content = json_set(content, '$.hunted.examples', 'many')",
+        "searches SET content = json_set(content, '$.hunted.in_scope', -5)",
         "searches SET content = json_set(content, '$.smallest', json('{}'))",
         "searches SET content = json_set(content, '$.worst', 3)",
         "searches SET content = json_set(content, '$.worst.margin', 'low')",

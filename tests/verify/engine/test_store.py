@@ -467,3 +467,13 @@ def test_a_record_without_a_series_that_is_asked_for_is_damaged():
         RECORD["c.rounding"]
     with pytest.raises(StoreError, match="different series; move the file"):
         Record.joined([RECORD, Record(("c.scope", "c.value"), RECORD.data)])
+
+
+@pytest.mark.parametrize("damage", ["[", "3", "[1]"])
+def test_a_damaged_description_is_an_error_to_export(path, store, damage):
+    store.write("hash", 0, RECORD)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE configurations SET description = ?", (damage,))
+    connection.close()
+    with pytest.raises(StoreError, match="description of configuration hash cannot be read"):
+        store.export(io.StringIO())
