@@ -152,11 +152,12 @@ def _common_mean(given: Given) -> dict[str, float]:
 def _facts(given: Given, problem: Problem) -> dict[str, Any]:
     """Return the realised dimensions and what they predict."""
     y = given.labels
-    with np.errstate(invalid="ignore"):  # 0·∞: orthogonal rows, and a label of 0
+    positive_start = bool((to_numpy(problem.starting_predictions) > 0).all())
+    with np.errstate(invalid="ignore"):  # 0·∞: orthogonal rows, and a label or a reach of 0
         index = float(regime_index(problem)[0])
+        freezing = float(freezing_probability(problem)[0]) if positive_start else None
     known, values = realised(problem), to_numpy(problem.eigenvalues)[0]
     trace = float(np.ravel(known.trace)[0])
-    positive_start = bool((to_numpy(problem.starting_predictions) > 0).all())
     return {
         "examples": len(y),
         "dimension": given.dimension,
@@ -175,9 +176,7 @@ def _facts(given: Given, problem: Problem) -> dict[str, Any]:
         "conditioning": float(conditioning(problem)[0]),
         "gram_deviation": float(gram_deviation(problem)[0]),
         "regime_index_H": index,
-        "predicted_freezing_probability": (
-            float(freezing_probability(problem)[0]) if positive_start else None
-        ),
+        "predicted_freezing_probability": freezing,
     }
 
 
