@@ -208,8 +208,9 @@ def plain(problem: Problem, _run: Run) -> PlainRun:
 
 
 def label_scale(problem: Problem) -> np.ndarray[Any, Any]:
-    """Return max|y|, (B,)."""
-    return np.asarray(np.abs(to_numpy(problem.labels)).max(axis=-1))
+    """Return max|y|, (B,); 1 where every label is zero."""
+    size = np.abs(to_numpy(problem.labels)).max(axis=-1)
+    return np.where(size > 0, size, 1.0)
 
 
 def equal_up_to_solving(problem: Problem, error: Any, size: Any) -> Margin:

@@ -129,17 +129,18 @@ def regime_index_from(
 ) -> Values:
     """H = c² d_2 y_min² / (n·log n·(1+c²)·mean(y²)) [H: our heuristic, theory §7], dimensionless.
 
-    least_square is y_min², mean_square the mean of y². NaN where all labels are zero.
+    least_square is y_min², mean_square the mean of y². NaN where all labels are zero, or where the
+    examples are orthogonal and a label is zero.
 
     Raises InputError for n < 2, where log n vanishes.
     """
     if examples < 2:
         raise InputError(f"n={examples}, expected n >= 2 for the regime index")
     c_squared = np.square(relative_step)
+    weight = c_squared * d_2 / (examples * np.log(examples) * (1.0 + c_squared))
     with np.errstate(invalid="ignore"):
         ratio = np.asarray(least_square, dtype=np.float64) / np.asarray(mean_square)
-    weight = c_squared * d_2 / (examples * np.log(examples) * (1.0 + c_squared))
-    return np.asarray(weight * ratio)
+        return np.asarray(weight * ratio)
 
 
 def regime_index(problem: Problem) -> Values:
@@ -170,8 +171,9 @@ def freezing_probability(problem: Problem) -> Values:
     P̂ = ∏_k ∏_{off C}[1 − Q(√d_2·(c·s_k·r⁰_i − β⁰_{k,i})/√(‖y_C‖² + c²‖y_off‖²))] ·
     ∏_C[1 − Q(√d_2·|y_i|/‖y‖)], with C the label class of neuron k, r⁰ the residual at the start
     and Q the upper tail of the standard normal; over the draw of the features, given labels and
-    start. (B,), meant for c < 1; NaN where all labels are zero. One neuron, isotropic features,
-    94 cells: root-mean-square error .06, largest .22.
+    start. (B,), meant for c < 1; NaN where all labels are zero, or where the examples are
+    orthogonal and a reach is zero. One neuron, isotropic features, 94 cells: root-mean-square
+    error .06, largest .22.
 
     Raises InputError where neurons share an output sign, and unless the start is positive.
     """
@@ -194,7 +196,8 @@ def freezing_probability(problem: Problem) -> Values:
     some = own + off > 0
     reach = np.where(classes, np.abs(labels), c * signs * residual - start)
     noise = np.sqrt(own + np.where(classes, 1.0, c * c) * off)
-    factors = log_ndtr(root_d_2 * reach / np.where(some, noise, 1.0))
+    with np.errstate(invalid="ignore"):
+        factors = log_ndtr(root_d_2 * reach / np.where(some, noise, 1.0))
     known = some[:, 0, 0]
     return np.where(known, np.exp(np.sum(factors, axis=(1, 2))), np.nan)
 

@@ -366,7 +366,8 @@ def test_figures_have_captions_that_say_what_to_see(pages):
         "It passes 0.5 between 2 and 8 for n = 20 and between 4 and 16 for n = 50. The prediction "
         "is off by ",
         "on the assumption that the frequency never falls along the abscissa",
-        "Marks on the diagonal mean that the predicted probability is the measured one: it is off by",
+        "Marks on the diagonal mean that the predicted probability is the measured one: it is off "
+        "by ",
         "and within the bounds, which are wide, in 5.",
         "It holds in 90 % of the trials in scope. Marks: share of the trials in scope in which it "
         "holds, cell by cell. Bars: exact bounds, each with confidence 99.95 %.",

@@ -1,6 +1,7 @@
 """Effective dimensions and what they predict, against hand computation and plain descent."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -206,6 +207,20 @@ def test_predictions_about_freezing_refuse_other_models(predict) -> None:  # typ
         ensemble = Ensemble(4, Spectrum.isotropic(50), signs=signs)
         with pytest.raises(InputError, match=r"expected one, or two with signs \(1, -1\)"):
             predict(ensemble.draw(np.random.default_rng(1), 2))
+
+
+def test_orthogonal_examples_with_a_zero_label_are_predicted_nothing() -> None:
+    """d_2 is infinite and y_min zero: NaN, without a warning."""
+    problem = Problem.from_gram(
+        np.eye(3),
+        np.array([1.0, -1.0, 0.0]),
+        starting_predictions=np.full((1, 3), 1e-3),
+        step_size=0.5,
+    )
+    assert np.isnan(regime_index(problem)).all()
+    certain = replace(problem, labels=np.array([[1.0, -1.0, 0.5]]))
+    assert np.isinf(regime_index(certain)).all()
+    assert (freezing_probability(certain) == 1).all()
 
 
 def test_freezing_probability_refuses_a_start_that_is_not_positive() -> None:
