@@ -20,7 +20,7 @@ from verify.engine.examine import chain_of
 from verify.engine.plan import Cell, broken_by, whole
 from verify.errors import InputError, ReluVerifyError, TheoremError
 from verify.space import Point
-from verify.theorem import Theorem
+from verify.theorem import Theorem, paths_of
 from verify.trial import Trial
 from verify.verdict import IN_SCOPE
 from verify.writing import json_text, jsonable, write_text
@@ -235,8 +235,7 @@ def _broken_link(theorem: Theorem, trial: Trial, position: int) -> dict[str, str
 
 def file_of(theorem: Theorem) -> str:
     """Return the absolute path of a theorem from a user's file, "" for any other."""
-    kind, _, place = (theorem.origin or "").partition(":")
-    return place.partition("\n")[0] if kind == "file" else ""
+    return paths_of(theorem.origin)[0]
 
 
 def write(example: Counterexample, path: str | Path) -> None:

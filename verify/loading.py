@@ -17,7 +17,7 @@ from types import ModuleType
 
 from verify.blame import line_in
 from verify.errors import InputError, ReluVerifyError, TheoremError
-from verify.theorem import Theorem
+from verify.theorem import Theorem, file_origin, paths_of
 
 _loaded: dict[Path, Theorem] = {}
 """What `load_file` has run, so that a file is run once as long as it stays the same."""
@@ -48,7 +48,7 @@ def load_file(path: str | Path) -> Theorem:
                 del sys.modules[module.__name__]
                 raise
             _loaded[file] = theorem
-    return replace(theorem, origin=f"file:{file}\n{Path(path).as_posix()}")
+    return replace(theorem, origin=file_origin(file, Path(path).as_posix()))
 
 
 def load_module(name: str) -> Theorem:
@@ -62,8 +62,7 @@ def load_origin(origin: str) -> Theorem:
     kind, _, place = origin.partition(":")
     if kind == "module":
         return load_module(place)
-    path, _, _ = place.partition("\n")
-    return replace(load_file(path), origin=origin)
+    return replace(load_file(paths_of(origin)[0]), origin=origin)
 
 
 def source_digest(theorem: Theorem) -> str:

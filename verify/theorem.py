@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from os import PathLike, fspath
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,21 @@ from verify.errors import TheoremError, UnknownName
 from verify.explicit import Explicit
 from verify.measures import Chain, Measure
 from verify.space import Axis, Coordinate, Point
+
+_BETWEEN_PATHS = "\0"
+"""The one character that no path can hold; a line break it can."""
+
+
+def file_origin(file: str | PathLike[str], given: str) -> str:
+    """Return the origin of a theorem in the absolute path `file`, known by the path `given`."""
+    return f"file:{fspath(file)}{_BETWEEN_PATHS}{given}"
+
+
+def paths_of(origin: str | None) -> tuple[str, str]:
+    """Return the absolute path and the path as given of a `file_origin`; "" of any other."""
+    kind, _, place = (origin or "").partition(":")
+    file, _, given = place.partition(_BETWEEN_PATHS)
+    return (file, given) if kind == "file" else ("", "")
 
 
 def _no_references() -> Mapping[str, Callable[[Any, Any], Any]]:
@@ -38,9 +54,9 @@ class Theorem:
     method: how the evidence is gathered, where a reader should know.
     describe(problem, index): JSON-able facts that help a person to read instance number index.
     block: trials that share one random stream, and one batch; always drawn whole.
-    origin: where workers find it, "module:package.name" or "file:/path.py" with the path as given
-    on a second line; set on loading.   source: digest of the code that defines it, set on
-    loading; whoever builds one in memory and wants its records kept must name what decides them.
+    origin: where workers find it, "module:package.name" or a `file_origin`; set on loading.
+    source: digest of the code that defines it, set on loading; whoever builds one in memory and
+    wants its records kept must name what decides them.
     """
 
     id: str
@@ -174,8 +190,7 @@ class Theorem:
     @property
     def address(self) -> str:
         """What commands know the theorem by: its id, or the path of a user's file as given."""
-        kind, _, place = (self.origin or "").partition(":")
-        return place.partition("\n")[2] if kind == "file" else self.id
+        return paths_of(self.origin)[1] or self.id
 
     def address_of(self, name: str) -> str:
         """What commands know a claim or measure by: `theorem.name`, or `path/to/file.py::name`."""

@@ -16,7 +16,7 @@ from verify.counterexample import file_of
 from verify.engine.store import Store, StoredRun
 from verify.errors import InputError, StoreError
 from verify.loading import load_origin, source_digest
-from verify.theorem import Theorem
+from verify.theorem import Theorem, file_origin
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Place:
         Raises InputError where it cannot be found, TheoremError where it cannot be run.
         """
         if self.file:
-            return load_origin(f"file:{self.file}\n{self.address}")
+            return load_origin(file_origin(self.file, self.address))
         if self.address not in MODULES:
             raise InputError(f"theorem {self.address!r} is not built in (any more)")
         return find_theorem(self.address)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.verify.engine.toys import same_claims, write_theorem
 from verify import loading
+from verify.counterexample import file_of
 from verify.engine.check import check
 from verify.engine.evaluate import draw_trial
 from verify.engine.executors import ProcessPool
@@ -309,4 +310,17 @@ def test_names_that_are_no_text_are_as_good_as_others(tmp_path):
     path = write_theorem(folder, f"{ODD}.py", **{"import numpy as np": "import kit, numpy as np"})
     theorem = load_file(path)
     assert source_digest(theorem) == source_digest(load_file(path))
+    assert check(theorem, trials=10)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no path of Windows has a line break")
+@pytest.mark.parametrize("name", ["a\nb.py", "file:\n.py", "\n\n.py"])
+def test_a_path_with_a_line_break_is_as_good_as_others(tmp_path, monkeypatch, name):
+    (tmp_path / "of\ntwo").mkdir()
+    path = write_theorem(tmp_path / "of\ntwo", name)
+    monkeypatch.chdir(path.parent)
+    theorem = load_file(name)
+    assert theorem.address == name
+    assert file_of(theorem) == str(path.resolve())
+    assert load_origin(theorem.origin) == theorem
     assert check(theorem, trials=10)

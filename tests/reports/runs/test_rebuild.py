@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -98,6 +99,15 @@ def test_what_was_measured_comes_back_too(call: Call, tmp_path: Path) -> None:
     assert (kinds.count("frequency"), kinds.count("quantiles")) == (2, 2)
     assert "### Measured" in call("report", tmp_path / "out", "--format", "md")[1]
     assert call("diff", tmp_path / "out", tmp_path / "out")[0] == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no path of Windows has a line break")
+def test_a_theorem_whose_path_has_a_line_break_is_told_again(call: Call, tmp_path: Path) -> None:
+    theorem = write_theorem(tmp_path, "a\nb.py")
+    assert call("run", theorem, "--out", tmp_path / "out", "--jobs", 1)[0] == 0
+    code, out, err = call("report", tmp_path / "out", "--format", "json")
+    assert (code, err) == (0, "")
+    assert json.loads(out) == json.loads((tmp_path / "out" / "report.json").read_text())
 
 
 def test_a_folder_that_is_no_run_is_told_what_to_give(call: Call, tmp_path: Path) -> None:
