@@ -21,7 +21,7 @@ _PATIENCE = 3
 
 _EXCHANGES, _EXCHANGES_PER_CONSTRAINT = 1_000, 10
 """Exchanges after which pivoting gives up, because one at a time can take exponentially many
-(seen only at condition numbers above 1e7): the residuals then say so."""
+(ill-conditioned matrices only): the residuals then say so."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +115,12 @@ class LeastNorm:
         multipliers = self._multipliers(active)
         rounding = 16 * self.bound.shape[-1] * float(xp.finfo(multipliers.dtype).eps)
         slack = self._image(multipliers) - self.bound
-        wrong_sign = active & (multipliers < -rounding * _scale(multipliers)[:, None])
-        violated = ~active & (slack < -rounding * _scale(self.bound)[:, None])
+        # Errors of Kμ are of the size of its terms, which may be far above that of b.
+        terms = xp.abs(self.matrix) @ xp.abs(multipliers)[:, :, None]
+        reach = xp.max(terms[:, :, 0], axis=-1) + _scale(self.bound)
+        size = reach / xp.max(xp.linalg.diagonal(self.matrix), axis=-1)
+        wrong_sign = active & (multipliers < -rounding * size[:, None])
+        violated = ~active & (slack < -rounding * reach[:, None])
         return self.inequality & (wrong_sign | violated)
 
     def _take(self, positions: np.ndarray) -> LeastNorm:

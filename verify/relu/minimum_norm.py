@@ -187,7 +187,8 @@ def _bracketed(best: MinimumNorm, coupled: np.ndarray[Any, Any]) -> MinimumNorm:
     low = xp.sqrt(xp.where(square > 0, square, 0 * square))
     bracket = xp.stack([xp.where(low < norm, low, norm), norm], axis=-1)
     settled = best.settled.copy()
-    settled[coupled] = to_numpy(low >= (1 - IDENTITY) * norm)
+    apart = to_numpy(xp.abs(low - norm) / xp.where(norm > 0, norm, 0 * norm + 1))
+    settled[coupled] = apart <= IDENTITY + solve_error(problem)
 
     def placed(everywhere: Array, there: Array) -> Array:
         host = to_numpy(everywhere).copy()

@@ -22,6 +22,7 @@ import numpy as np
 from verify.arrays import Array, array_namespace
 from verify.relu.least_norm import LeastNorm
 from verify.relu.problem import Problem
+from verify.tolerances import KKT
 
 MOST_ENUMERATED = 10
 """Examples up to which all 2ⁿ choices of modes are tried."""
@@ -50,8 +51,9 @@ def relaxation(problem: Problem) -> Array:
 def enumerate_modes(problem: Problem) -> tuple[Array, Array, Array]:
     """Return the global minimum of least norm of each problem, by trying all 2ⁿ modes.
 
-    Returns duals (B, 2, n) of the best choice, its Karush–Kuhn–Tucker residuals (B, 4), and the
-    least dual value over all choices, (B,): no exact interpolant has a smaller ‖w⊕‖² + ‖w⊖‖².
+    Returns duals (B, 2, n) of the best choice that was solved, its Karush–Kuhn–Tucker residuals
+    (B, 4), and the least dual value over all choices, (B,): no exact interpolant has a smaller
+    ‖w⊕‖² + ‖w⊖‖².
     Time and memory grow as 2ⁿ: meant for n ≤ `MOST_ENUMERATED`.
     """
     xp = array_namespace(problem.gram)
@@ -87,11 +89,15 @@ def enumerate_modes(problem: Problem) -> tuple[Array, Array, Array]:
     program = _program(each(problem.gram), coefficients, bound, equality, ~equality)
     multipliers = program.solve()
     value = xp.reshape(program.value(multipliers), (batch, count))
-    best = xp.argmin(value, axis=-1) + count * xp.arange(batch, device=where)
+    residuals = program.residuals(multipliers)
+    solved = xp.reshape(xp.max(residuals, axis=-1) <= KKT, (batch, count))
+    usable = solved | ~xp.any(solved, axis=-1, keepdims=True)
+    chosen = xp.where(usable, value, xp.full_like(value, xp.inf))
+    best = xp.argmin(chosen, axis=-1) + count * xp.arange(batch, device=where)
     duals = [rows[:, :n] + rows[:, n:] for rows in (each * multipliers for each in coefficients)]
     return (
         xp.take(xp.stack(duals, axis=1), best, axis=0),
-        xp.take(program.residuals(multipliers), best, axis=0),
+        xp.take(residuals, best, axis=0),
         xp.min(value, axis=-1),
     )
 

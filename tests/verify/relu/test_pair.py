@@ -175,6 +175,21 @@ def test_at_n_5_and_d_6_the_decoupled_pair_often_has_far_too_much_norm():
     assert max(ratios) >= 1.5
 
 
+def test_pivoting_does_not_stall_on_rounding():
+    """Clustered rows and labels of one sign: a multiplier that is zero but for rounding used to be
+    exchanged for ever, and hid the mode that is best."""
+    rng = np.random.default_rng(0)
+    for _ in range(11):
+        features = rng.normal(size=(256, 3, 5)) + 12
+        labels = rng.choice([1.0, 0.5], size=(256, 3))
+    problem = pair(features @ features.swapaxes(1, 2), labels, np.zeros((256, 2, 3)), 0.01)
+    best = minimum_norm(problem)
+    assert best.certified.all()
+    low, high = best.bracket[210]
+    truth = exact(features[210], labels[210])
+    assert Fraction(low) ** 2 <= truth <= Fraction(high) ** 2
+
+
 def test_where_it_is_not_settled_the_bracket_is_open_and_says_so():
     problem = draw(np.random.default_rng(SEED), 60, 20, 60)
     best = minimum_norm(problem)
