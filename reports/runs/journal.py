@@ -113,7 +113,7 @@ def finish(folder: Path, number: int, report: Mapping[str, Any]) -> None:
 
 
 def open_store(folder: Path) -> Store:
-    """Open the records of a run's folder.
+    """Open the records of a run's folder to read them; it need not be writable.
 
     Raises InputError where there are none, StoreError where they cannot be used.
     """
@@ -125,7 +125,7 @@ def open_store(folder: Path) -> Store:
             "DIR` makes one), or a report.json"
         )
     try:
-        return Store(folder / STORE_NAME)
+        return Store(folder / STORE_NAME, reading=True)
     except StoreError as reason:
         written = folder / "report.json"
         if not written.is_file():

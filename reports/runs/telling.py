@@ -3,6 +3,7 @@ that is asked for. Each function returns the exit code; messages go to stderr.""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
@@ -34,9 +35,11 @@ def tell(place: Path, form: str, out: Path | None, number: int | None, stdout: T
     report.json; the other formats to `stdout`.
     """
     if place.is_file():
-        report = read(place)
-        beside = place.with_suffix(".html") if form == "html" else None
-        _put(_shown(report, form, place), out or beside, stdout)
+        shown = _shown(read(place), form, place)
+        if form == "html" and out is None:
+            out = place.with_suffix(".html")
+            _require_writable(place.parent)
+        _put(shown, out, stdout)
         return ALL_AS_EXPECTED
     rebuilt = rebuild(place, number, pictures=form in ("html", "json"))
     for line in (*_later(rebuilt), *missing_lines(rebuilt)):
@@ -84,8 +87,18 @@ def _restore(rebuilt: Rebuilt) -> None:
             err=True,
         )
         return
+    _require_writable(rebuilt.folder)
     restore(rebuilt)
     click.echo(f"Report: {rebuilt.folder / 'report.html'}", err=True)
+
+
+def _require_writable(folder: Path) -> None:
+    """Raise InputError where a page cannot be put beside the run that it is of."""
+    if not os.access(folder, os.W_OK):
+        raise InputError(
+            f"{folder} cannot be written, and html goes there; write it elsewhere with --out FILE, "
+            "or print another --format (md, json, csv)"
+        )
 
 
 def _shown(report: dict[str, Any], form: str, place: Path) -> str:

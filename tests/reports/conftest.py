@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,46 @@ def call(capsys: pytest.CaptureFixture[str]) -> Call:
         return int(ended.value.code or 0), out, err
 
     return run
+
+
+@pytest.fixture
+def call_without_rights(tmp_path: Path) -> Callable[..., list[tuple[int, str, str]]]:
+    """Run commands, in a process that may write only where permissions let it, as root may not."""
+    prefix: list[str] = []
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        setpriv = shutil.which("setpriv") or pytest.skip("root writes anywhere without setpriv")
+        powers = "-dac_override,-dac_read_search"
+        prefix = [setpriv, "--bounding-set", powers, "--inh-caps", "-all"]
+    elif os.name == "nt":
+        pytest.skip("Windows has other permissions")
+
+    def run(*commands: Sequence[Any]) -> list[tuple[int, str, str]]:
+        typed = json.dumps([[str(word) for word in command] for command in commands])
+        made = subprocess.run(
+            [*prefix, sys.executable, "-c", _SEVERAL, typed],
+            cwd=Path(__file__).parents[2],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return [(code, out, err) for code, out, err in json.loads(made.stdout)]
+
+    return run
+
+
+_SEVERAL = """
+import contextlib, io, json, sys
+from reports.cli import main
+found = []
+for command in json.loads(sys.argv[1]):
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            main(command)
+    except SystemExit as ended:
+        found.append((ended.code or 0, out.getvalue(), err.getvalue()))
+print(json.dumps(found))
+"""
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ from typing import Any, TextIO, TypeVar
 
 import numpy as np
 
+from verify.engine.connecting import to_read, to_write
 from verify.engine.evaluate import Record
 from verify.errors import StoreError
 
@@ -71,15 +72,15 @@ class Store:
     configuration and block raises StoreError: something is not deterministic.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, reading: bool = False) -> None:
         """Open or create the store at `path`.
 
+        reading: open what is there, in a folder that need not be writable, and change nothing.
         Raises StoreError for a file that is not a store, or one of another schema version.
         """
-        self.path = Path(path)
+        self.path, self._reading = Path(path), reading
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(self.path, timeout=60)
+            self._connection = (to_read if reading else to_write)(self.path)
         except (sqlite3.Error, OSError) as reason:
             raise self._unusable(reason) from reason
         try:
@@ -97,6 +98,8 @@ class Store:
         tables = {name for (name,) in known}
         if tables and "meta" not in tables:
             raise self._unusable("it is another program's database")
+        if not tables and self._reading:
+            raise self._unusable("it is empty")
         if not tables:
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.executescript(_SCHEMA)
@@ -108,13 +111,15 @@ class Store:
                 f"{self.path} has schema version {version}, expected {SCHEMA_VERSION}; choose "
                 "another --out, or read it with the version that wrote it"
             )
-        if tables and _NEWEST_TABLE not in tables:  # of an older release, otherwise the same
+        self._older = _NEWEST_TABLE not in tables  # than runs, and otherwise the same
+        if tables and self._older and not self._reading:
             self._connection.executescript(_SCHEMA)
 
     def _unusable(self, reason: object) -> StoreError:
-        return StoreError(
-            f"{self.path} cannot be used as a record store ({reason}); choose another --out"
-        )
+        hint = "choose another --out"
+        if self._reading:
+            hint = "choose another folder, or copy this one to where it can be written"
+        return StoreError(f"{self.path} cannot be used as a record store ({reason}); {hint}")
 
     def close(self) -> None:
         """Close the file. Further calls fail."""
@@ -178,6 +183,8 @@ class Store:
 
         Raises StoreError for an entry that cannot be read.
         """
+        if self._reading and self._older:
+            return ()
         try:
             rows = self._connection.execute(
                 "SELECT number, asked, outcome FROM runs ORDER BY number"

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -460,3 +461,44 @@ def test_a_store_that_was_damaged_is_said_to_be_by_every_command(
         code, _, err = call(*command)
         assert code == 2
         assert re.search("move the file .*away|came out differently .*choose another --out", err)
+
+
+@pytest.fixture
+def read_only(run_folder: Path) -> Iterator[Path]:
+    """Return a run's folder in which nothing can be written."""
+    places = [run_folder, *run_folder.rglob("*")]
+    for place in places:
+        place.chmod(0o555 if place.is_dir() else 0o444)
+    yield run_folder
+    for place in places:
+        place.chmod(0o755)
+
+
+def test_a_run_is_told_from_a_folder_that_cannot_be_written(
+    call_without_rights: Callable[..., Any], read_only: Path, tmp_path: Path
+) -> None:
+    before = sorted(read_only.iterdir())
+    listed, md, rows, page, refused, beside = call_without_rights(
+        ["report", read_only, "--list"],
+        ["report", read_only, "--format", "md"],
+        ["report", read_only, "--format", "csv", "--records"],
+        ["report", read_only, "--out", tmp_path / "page.html"],
+        ["report", read_only],
+        ["report", read_only / "report.json"],
+    )
+    assert [entry[0] for entry in (listed, md, rows, page)] == [0] * 4, listed
+    assert listed[1].startswith("  1  ")
+    assert md[1].startswith("## relu-verify")
+    assert rows[1].count("\n") > 400
+    assert (tmp_path / "page.html").read_text().lower().startswith("<!doctype html>")
+    for code, out, err in (refused, beside):
+        assert (code, out) == (2, "")
+        assert f"{read_only} cannot be written, and html goes there; write it elsewhere" in err
+        assert "--out FILE" in err
+    assert sorted(read_only.iterdir()) == before
+
+
+def test_reading_leaves_no_file_beside_the_records(call: Call, run_folder: Path) -> None:
+    before = sorted(run_folder.iterdir())
+    assert call("report", run_folder, "--list")[0] == 0
+    assert sorted(run_folder.iterdir()) == before

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 import sqlite3
 import warnings
@@ -446,6 +447,61 @@ def test_a_store_older_than_runs_remembers_them_from_now_on(path, store):
         assert again.runs() == ()
         assert again.begin({}) == 1
         assert again.read("hash", 0).differing(RECORD) == ()
+
+
+def test_a_store_that_is_only_read_stays_as_it_is(path, store):
+    store.write("hash", 0, RECORD)
+    store.begin({"seed": 1})
+    store.close()
+    before = path.read_bytes()
+    with Store(path, reading=True) as again:
+        assert again.read("hash", 0).differing(RECORD) == ()
+        assert [run.asked for run in again.runs()] == [{"seed": 1}]
+        with pytest.raises(StoreError, match="cannot be written"):
+            again.write("hash", 1, RECORD)
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_what_a_writer_has_not_yet_closed_is_read(path, store):
+    store.write("hash", 0, RECORD)
+    with Store(path, reading=True) as again:
+        assert again.read("hash", 0).differing(RECORD) == ()
+
+
+def test_a_store_older_than_runs_is_read_as_it_is(path, store):
+    store.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP TABLE runs")
+    connection.close()
+    before = path.read_bytes()
+    with Store(path, reading=True) as again:
+        assert again.runs() == ()
+    assert path.read_bytes() == before
+
+
+def test_nothing_is_made_where_there_is_nothing_to_read(path):
+    with pytest.raises(StoreError, match="unable to open"):
+        Store(path, reading=True)
+    assert not path.parent.exists()
+    path.parent.mkdir()
+    path.touch()
+    with pytest.raises(StoreError, match=r"it is empty\); choose another folder, or copy"):
+        Store(path, reading=True)
+    assert path.read_bytes() == b""
+
+
+@pytest.mark.parametrize("left_open", [False, True])
+def test_where_nothing_can_be_written_the_file_is_read_by_itself(
+    path, store, monkeypatch, left_open
+):
+    store.write("hash", 0, RECORD)
+    if not left_open:
+        store.close()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with Store(path, reading=True) as again:
+        assert again.read("hash", 0).differing(RECORD) == ()
+    assert (len(list(path.parent.iterdir())) == 1) is not left_open
 
 
 def test_runs_of_a_closed_store_are_an_error(store):

@@ -1,0 +1,38 @@
+"""How a store's SQLite file is opened: to be written, or to be read without leaving a trace."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+_PATIENCE = 60.0
+"""Seconds to wait for another process that writes."""
+
+
+def to_write(path: Path) -> sqlite3.Connection:
+    """Open or create the file and its folder. Raises OSError or sqlite3.Error."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return sqlite3.connect(path, timeout=_PATIENCE)
+
+
+def to_read(path: Path) -> sqlite3.Connection:
+    """Open a file that is there, in a folder that need not be writable. Raises sqlite3.Error.
+
+    SQLite reads a file in WAL mode through two files beside it. Where they can be made, only a
+    connection that may write removes them again; where they cannot, and no writer has left any,
+    nobody writes, and the file is read by itself.
+    """
+    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        mode = "mode=rw"
+    else:
+        mode = "mode=ro" if _left_open(path) else "mode=ro&immutable=1"
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", timeout=_PATIENCE, uri=True)
+    connection.execute("PRAGMA query_only=ON")
+    return connection
+
+
+def _left_open(path: Path) -> bool:
+    """Whether a writer is at work, or was killed, so that not all is in the file itself."""
+    log = path.with_name(f"{path.name}-wal")
+    return log.exists() and log.stat().st_size > 0
