@@ -181,9 +181,6 @@ def _listing(levels: Mapping[str, int], limit: int = 20) -> str:
 
 def _as_float64(file: Path, array: NDArray[Any]) -> _Floats:
     """The same numbers as finite float64, C-contiguous, in the same shape."""
-    if array.dtype.kind not in "biuf":
-        hint = "save array.real" if array.dtype.kind == "c" else "save array.astype(float)"
-        refuse(file, f"has dtype={array.dtype}", "real numbers", hint)
     check_exact(file, array)
     with np.errstate(all="ignore"):
         values = np.ascontiguousarray(array, dtype=np.float64)

@@ -160,7 +160,10 @@ def check_size(file: Path, shape: Sequence[int]) -> None:
 
 
 def check_exact(file: Path, array: NDArray[Any]) -> None:
-    """Refuse integers that float64 would round."""
+    """Refuse what is no real number, and integers that float64 would round."""
+    if array.dtype.kind not in "biuf":
+        hint = "save array.real" if array.dtype.kind == "c" else "save array.astype(float)"
+        refuse(file, f"has dtype={array.dtype}", "real numbers", hint)
     if array.dtype.kind in "iu" and array.size:
         low, high = array.min(), array.max()
         if not -(2**53) <= low <= high <= 2**53:
@@ -182,6 +185,7 @@ def written_out(
     scipy writes wherever the indices of a file point if the last of ``starts`` is 0.
     """
     check_size(file, shape)
+    check_exact(file, values)
     lines, width = shape if by_rows else shape[::-1]
     count = int(starts[-1]) if starts.size else -1
     whole = places.dtype.kind in "iu" and starts.dtype.kind in "iu"

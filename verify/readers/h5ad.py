@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from verify.errors import UnknownName
 from verify.files import (
+    check_exact,
     check_size,
     library,
     nearest_first,
@@ -104,16 +105,19 @@ def _values(file: Path, data: Any) -> NDArray[Any] | list[str]:
 def _matrix(file: Path, group: Any) -> NDArray[Any]:
     """A sparse matrix as anndata writes one, written out."""
     form = group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", ""))
-    shape = group.attrs.get("shape", group.attrs.get("h5sparse_shape", ()))
-    if form not in _SPARSE or len(shape) != 2:
+    shape = np.asarray(group.attrs.get("shape", group.attrs.get("h5sparse_shape", ())))
+    if form not in _SPARSE:
         found = f"has {shown(str(form))} at {group.name}"
         refuse(file, found, "a dense matrix, csr_matrix or csc_matrix", "write adata.X as one")
-    check_size(file, shape)
+    if shape.shape != (2,) or shape.dtype.kind not in "iu":
+        found = f"has the shape {shown(str(shape.tolist()))} at {group.name}"
+        refuse(file, found, "two whole numbers", "write the file again")
+    rows, columns = (int(size) for size in shape)
+    check_size(file, (rows, columns))
     values, places, starts = (
         np.asarray(_values(file, _member(file, group, part)))
         for part in ("data", "indices", "indptr")
     )
-    rows, columns = (int(size) for size in shape)
     by_rows = _SPARSE[form] == "rows"
     return written_out(file, (rows, columns), values, places, starts, by_rows)
 
@@ -130,15 +134,24 @@ def _column(file: Path, obs: Any, name: str) -> NDArray[Any] | list[str]:
     if "codes" in node:
         codes, levels = (_values(file, _member(file, node, k)) for k in ("codes", "categories"))
         return _levels(file, codes, levels)
-    values = _values(file, _member(file, node, "values"))
+    values = _exact(file, _values(file, _member(file, node, "values")))
     mask = np.asarray(_values(file, _member(file, node, "mask")), dtype=bool)
     return ["" if hidden else str(value) for value, hidden in zip(values, mask, strict=True)]
 
 
 def _levels(file: Path, codes: Any, levels: Any) -> list[str]:
     """The text of each code; "" for -1, the code of a missing value."""
-    names = [str(level) for level in levels]
-    places = np.asarray(codes).astype(int).tolist()
-    if any(not -1 <= place < len(names) for place in places):
-        refuse(file, "has a code without a category", "codes from -1 on", "write it again")
+    names = [str(level) for level in _exact(file, levels)]
+    codes = np.asarray(codes)
+    places = codes.tolist()
+    if codes.dtype.kind not in "iu" or any(not -1 <= place < len(names) for place in places):
+        hint = "write it again"
+        refuse(file, "has a code without a category", "whole numbers from -1 on", hint)
     return [names[place] if place >= 0 else "" for place in places]
+
+
+def _exact(file: Path, values: NDArray[Any] | list[str]) -> NDArray[Any] | list[str]:
+    """Texts as they are, and numbers that can be read from their texts again."""
+    if not isinstance(values, list):
+        check_exact(file, values)
+    return values

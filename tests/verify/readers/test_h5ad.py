@@ -106,6 +106,49 @@ def test_codes_without_a_category_are_refused(h5ad: Any) -> None:
     assert "code without a category" in refusal(read_labels, h5ad(X, break_), "ill", "kind")
 
 
+BEYOND = 2**60 + 1
+
+
+@pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_matrix, scipy.sparse.csc_matrix])
+def test_numbers_that_float64_cannot_hold_are_refused(h5ad: Any, make: Any) -> None:
+    assert "has dtype=complex128: expected real" in refusal(read_matrix, h5ad(make(X * (1 + 2j))))
+    whole = make(np.array([[2, 1], [BEYOND, 1]]))
+    assert f"has integers from 1 to {BEYOND}" in refusal(read_matrix, h5ad(whole))
+
+
+def test_labels_that_float64_cannot_hold_are_refused(h5ad: Any) -> None:
+    def plant(root: Any) -> None:
+        root["obs/long"] = root["obs/count/values"][...] + BEYOND
+        del root["obs/count/values"]
+        root["obs/count/values"] = np.array([BEYOND, 1, 2])
+        grade = root["obs"].create_group("grade")
+        grade["codes"], grade["categories"] = np.array([0, 1, 0]), np.array([BEYOND, 1])
+
+    path = h5ad(X, plant)
+    for column in ("long", "count", "grade"):
+        assert "expected magnitudes up to 2**53" in refusal(read_labels, path, None, column)
+
+
+def test_codes_that_are_no_whole_numbers_are_refused(h5ad: Any) -> None:
+    for codes in (np.array([0.0, 0.5, 1.0]), np.array([0, 2**64 - 1, 1], dtype=np.uint64)):
+
+        def plant(root: Any, codes: Any = codes) -> None:
+            del root["obs/kind/codes"]
+            root["obs/kind/codes"] = codes
+
+        message = refusal(read_labels, h5ad(X, plant), "ill", "kind")
+        assert "code without a category" in message
+
+
+@pytest.mark.parametrize("shape", [(3.0, 4.5), (3.0, 4.0), (3,), 3, "34", (-3, 4)])
+def test_a_sparse_shape_that_is_not_two_whole_numbers_is_refused(h5ad: Any, shape: Any) -> None:
+    def plant(root: Any) -> None:
+        root["X"].attrs["shape"] = shape
+
+    message = refusal(read_matrix, h5ad(scipy.sparse.csr_matrix(X), plant))
+    assert "the shape" in message
+
+
 def test_categories_of_an_old_anndata_are_labels(h5ad: Any) -> None:
     def old(root: Any) -> None:
         root["obs/stage"] = np.array([1, 0, 1])
