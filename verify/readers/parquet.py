@@ -6,6 +6,7 @@ Python would have to define is read as what it is stored as.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +37,7 @@ def features(file: Path, member: str | None, label_column: str | None) -> NDArra
                 found = f"has type {kind} in column {shown(names[j])}"
                 hint = "drop it, or take it as labels: --label-column NAME"
                 refuse(file, found, "numbers", hint)
-            column = held.read(columns=[names[j]]).column(0).to_numpy()
-            check_exact(file, column)
-            matrix[:, place] = column
+            matrix[:, place] = _numbers(file, held, names[j])
         return matrix
 
 
@@ -61,10 +60,10 @@ def labels(file: Path, member: str | None, label_column: str | None) -> NDArray[
         if not (_is_text(types, kind) or _is_number(types, kind)):
             found = f"has type {kind} in column {shown(names[place])}"
             refuse(file, found, "labels that are numbers or text", "convert the column")
-        column = held.read(columns=[names[place]]).column(0)
-        if _is_text(types, kind):
-            return ["" if value is None else str(value) for value in column.to_pylist()]
-        return np.asarray(column.to_numpy(), dtype=np.float64)
+        if not _is_text(types, kind):
+            return _numbers(file, held, names[place])
+        texts = held.read(columns=[names[place]]).column(0).to_pylist()
+        return ["" if value is None else str(value) for value in texts]
 
 
 def _open(file: Path) -> Any:
@@ -82,10 +81,21 @@ def _names(file: Path, held: Any) -> list[str]:
     return names
 
 
+def _numbers(file: Path, held: Any, name: str) -> NDArray[Any]:
+    column: NDArray[Any] = held.read(columns=[name]).column(0).to_numpy()
+    check_exact(file, column)
+    return column
+
+
 def _index_of(held: Any) -> list[str]:
-    """The columns in which pandas keeps row names."""
-    written = (held.schema_arrow.pandas_metadata or {}).get("index_columns", [])
-    return [entry for entry in written if isinstance(entry, str)]
+    """The columns in which pandas keeps row names; none where what it says makes no sense."""
+    try:
+        said = json.loads((held.schema_arrow.metadata or {}).get(b"pandas", b"{}"))
+    except (ValueError, RecursionError):
+        return []
+    written = said.get("index_columns") if isinstance(said, dict) else None
+    entries = written if isinstance(written, list) else []
+    return [entry for entry in entries if isinstance(entry, str)]
 
 
 def _is_number(types: Any, kind: Any) -> bool:

@@ -83,6 +83,38 @@ def test_integers_of_parquet_that_float64_would_round_are_refused(pq: Any) -> No
     assert "2**53" in refusal(read_matrix, pq(a=[2**53 + 1, 0], b=[1, 2]))
 
 
+def test_labels_of_parquet_that_float64_would_round_are_refused(pq: Any) -> None:
+    path = pq(a=[1.0, 2.0], y=[2**53 + 1, 0], u=np.array([2**64 - 1, 0], dtype="u8"))
+    assert "2**53" in refusal(read_labels, path, None, "y")
+    assert "2**53" in refusal(read_labels, path, None, "u")
+    assert "2**53" in refusal(read_labels, path, str(2**53), "y")
+
+
+@pytest.mark.parametrize(
+    "described",
+    [
+        b'{"index_columns": null}',
+        b"not JSON",
+        b"\xff\xfe",
+        b"[]",
+        b"3",
+        b'{"index_columns": 3}',
+        b'{"index_columns": {"kind": "range"}}',
+        b"[" * 100_000,
+        b"",
+    ],
+)
+def test_metadata_of_pandas_that_make_no_sense_are_left_alone(
+    tmp_path: Path, described: bytes
+) -> None:
+    table = pyarrow.table({**COLUMNS, "y": [1.0, 2.0, 3.0]})
+    path = tmp_path / "m.parquet"
+    parquet.write_table(table.replace_schema_metadata({b"pandas": described}), path)
+    features, labels = read_pair(path, None, None, "y")
+    np.testing.assert_array_equal(features, X)
+    assert labels.values.tolist() == [1, 2, 3]
+
+
 def test_lists_and_dates_of_parquet_are_refused(pq: Any) -> None:
     refusal(read_matrix, pq(a=[[1], [2]], b=[1, 2]))
     refusal(read_labels, pq(a=np.array(["2020-01-01"], dtype="M8[s]")))
