@@ -200,7 +200,18 @@ def text(value: Any) -> str:
     line = " ".join(str(value).split())
     line = re.sub(r"([\\`*~<>\[\]|$&])", r"\\\1", line)
     line = re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", line)
-    return re.sub(r"^(\d*)(#+|[+.)-])(?= |$)", r"\1\\\2", line)  # no heading, no list
+    line = re.sub(r"^(\d*)(#+|[+.)-])(?= |$)", r"\1\\\2", line)  # no heading, no list
+    return _REFERENCES.sub(r"\g<0><!-- -->", line)
+
+
+_REFERENCES = re.compile(
+    r"@(?=\w)|#(?=\d)|\bGH-(?=\d)|:(?=//)|\bwww(?=\.)", re.ASCII | re.IGNORECASE
+)
+"""Where GitHub would begin to mention people, or to link to issues and addresses.
+
+It looks for them in what is shown, where neither a backslash nor an entity is left: only a comment
+parts them.
+"""
 
 
 def code(value: Any) -> str:

@@ -144,6 +144,30 @@ def test_text_is_escaped_where_it_must_be_and_nowhere_else(written: str, escaped
     assert text(written) == escaped
 
 
+@pytest.mark.parametrize(
+    ("written", "escaped"),
+    [
+        ("ask @someone, me@here.org", "ask @<!-- -->someone, me@<!-- -->here.org"),
+        ("by @org/team", "by @<!-- -->org/team"),
+        ("#1 and gh-23, a/b#45", "#<!-- -->1 and gh-<!-- -->23, a/b#<!-- -->45"),
+        ("see http://a.b, HTTPS://c.d", "see http:<!-- -->//a.b, HTTPS:<!-- -->//c.d"),
+        ("www.a.b, (WWW.c.d)", "www<!-- -->.a.b, (WWW<!-- -->.c.d)"),
+        ("A @ B, # x, a: b, high-2, awww.", "A @ B, # x, a: b, high-2, awww."),
+    ],
+)
+def test_text_mentions_nobody_and_links_nowhere(written: str, escaped: str) -> None:
+    assert text(written) == escaped
+
+
+def test_no_docstring_mentions_or_links_in_a_report(report: dict[str, Any]) -> None:
+    other = copy.deepcopy(report)
+    for verdict in other["verdicts"]:
+        verdict.update(statement="as @someone says in #1, see http://a.b")
+    told = markdown(other)
+    assert "as @<!-- -->someone says in #<!-- -->1, see http:<!-- -->//a.b" in told
+    assert "@someone" not in told
+
+
 def test_code_and_fences_hold_backticks() -> None:
     assert code("a`b") == "``a`b``"
     assert code("`a") == "`` `a ``"
@@ -163,6 +187,7 @@ characters = st.text(
 @example("***")
 @example("&lt; &#35;")
 @example("=")
+@example("#1@a http://a.b www.c.d GH-1 www.\\\\www.1")
 def test_a_reader_of_markdown_sees_the_text_as_it_is_written(written: str) -> None:
     parser = (
         pytest.importorskip("markdown_it")
@@ -176,6 +201,7 @@ def test_a_reader_of_markdown_sees_the_text_as_it_is_written(written: str) -> No
         assert not inline
         return
     (line,) = inline
-    assert {child.type for child in line.children} <= {"text", "text_special"}, text(shown)
-    assert "".join(child.content for child in line.children) == shown
+    seen = [child for child in line.children if child.content != "<!-- -->"]
+    assert {child.type for child in seen} <= {"text", "text_special"}, text(shown)
+    assert "".join(child.content for child in seen) == shown
     assert [token.type for token in tokens].count("list_item_open") == 1
