@@ -230,7 +230,7 @@ def test_quantities_of_the_gram_matrix_are_what_they_are_by_hand() -> None:
         np.testing.assert_allclose(quantity(trial), expected, rtol=1e-12, err_msg=str(quantity))
 
 
-# Assumptions of these theorems' own.
+# Selection.
 
 
 def of_two(diagonal: tuple[float, float], labels: tuple[float, float], step: float) -> Trial:
@@ -254,3 +254,13 @@ def test_a_small_positive_label_is_not_left_after_step_one_once_it_is_negated() 
     assert selection.certified_with_negated_labels(of_two((4.0, 4.0), (0.3, -1.0), 0.125)).holds
     refused = of_two((4.0, 4.0), (0.05, -1.0), 0.125)
     assert selection.certified_with_negated_labels(refused).violated.all()
+
+
+def test_one_neuron_interpolates_all_where_every_label_is_positive() -> None:
+    """That statement is false of negative labels alone."""
+    there = of_two((4.0, 4.0), (1.0, 0.5), 0.125)
+    assert selection.relu_interpolates_all(there).holds.all()
+    run = replace(there.run, predictions=there.run.predictions + np.array([0.0, 1e-6]))
+    theorem = find_theorem("lai2026.selection")
+    moved = Trial(theorem, None, there.problem, 1, simulate=lambda _problem: run)
+    assert selection.relu_interpolates_all(moved).violated.all()
