@@ -16,6 +16,8 @@ from typing import Any, TextIO
 
 import click
 
+from reports.characters import escaped
+
 _PATIENCE = 6.0
 """Seconds within which an interrupted command ends, come what may."""
 
@@ -53,7 +55,10 @@ class ProgressBar:
 
 
 class SteadyStream:
-    """A standard stream that never fails: the exit code is the verdict's, whoever reads."""
+    """A standard stream that never fails: the exit code is the verdict's, whoever reads.
+
+    Control characters, of names and statements that others wrote, are shown and not obeyed.
+    """
 
     buffer = None  # so that click writes to this object, whatever the encoding
 
@@ -67,7 +72,7 @@ class SteadyStream:
 
     def write(self, text: str) -> int:
         try:
-            self._stream.write(text)
+            self._stream.write(escaped(text))
         except OSError as reason:
             self._give_up(reason)
         return len(text)

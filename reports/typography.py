@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from reports.characters import CONTROLS
+
 if TYPE_CHECKING:
     from markupsafe import Markup
 
@@ -330,11 +332,12 @@ def citation(text: Any) -> Markup:
     return Markup(_PREPRINT.sub(link, str(prose(text))))
 
 
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_UNPRINTABLE = re.compile(f"[{CONTROLS}\ud800-\udfff\ufffe\uffff]")
 
 
 def clean(value: Any) -> Any:
-    """Return JSON values without the characters that neither HTML nor SVG can hold."""
+    """Return JSON values without the characters that neither HTML nor SVG can hold, and without
+    those that turn round the text about them."""
     if isinstance(value, str):
         return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", value)
     if isinstance(value, Mapping):

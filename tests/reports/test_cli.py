@@ -285,6 +285,33 @@ def test_the_exit_code_is_the_verdicts_whoever_reads(
     assert (tmp_path / "o" / "report.html").exists() == ("--out" in script)
 
 
+def test_no_text_of_others_commands_the_terminal_or_turns_a_page(
+    command: Any, tmp_path: Path
+) -> None:
+    file = tmp_path / "a\u202eyp.py"
+    source = (EXAMPLES / "same_factor.py").read_text()
+    hidden = "\u202eNot\u2069 \\x1bc"
+    file.write_text(source.replace('"""The second step', f'"""{hidden} the second step'))
+    printed = [
+        command("run", file, "--out", tmp_path / "out", "--jobs", 1),
+        command("run", tmp_path / "gone\u202e.py"),
+        command("explain", file),
+        *(
+            command("report", tmp_path / "out", "--format", f)
+            for f in ("md", "json", "csv", "html")
+        ),
+        command("report", tmp_path / "out", "--list"),
+    ]
+    told = "".join(out + err for _, out, err in printed)
+    pages = told + (tmp_path / "out" / "report.html").read_text()
+    assert not set("\u202e\u2069\x1b") & set(pages)
+    assert "a\\u202eyp.py::shrinks" in printed[0][1]
+    assert "\\u202eNot\\u2069 \\u001bc" in printed[2][1]
+    written = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert json.loads(printed[4][1]) == written
+    assert written["verdicts"][0]["statement"].startswith("\u202eNot\u2069 \x1bc")
+
+
 def test_what_a_claim_prints_is_no_verdict(command: Any, tmp_path: Path) -> None:
     file = tmp_path / "loud.py"
     loud = (EXAMPLES / "least_squares.py").read_text().replace("    return Margin(", LOUD)

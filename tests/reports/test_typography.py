@@ -4,6 +4,8 @@ import pytest
 
 from reports import typography
 
+BIDIRECTIONAL = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+"""All that Unicode gives the property Bidi_Control."""
 EQUALS = "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
 
 
@@ -137,3 +139,13 @@ def test_citations_link_to_preprints_only():
 def test_characters_that_no_page_can_hold_are_replaced_wherever_they_are():
     found = typography.clean({"a\x00": ["b\x1b", ("\ud800", math.inf, math.nan, 1.5, True)]})
     assert found == {"a\ufffd": ["b\ufffd", ["\ufffd", None, None, 1.5, True]]}
+
+
+@pytest.mark.parametrize("control", BIDIRECTIONAL)
+def test_no_text_turns_round_what_is_about_it(control):
+    assert typography.clean({"claim": f"safe{control}elbanu"}) == {"claim": "safe\ufffdelbanu"}
+
+
+def test_text_of_any_direction_stays():
+    written = "שלום، مرحبا 👩\u200d🔬 e\u0301\ttab\nline"
+    assert typography.clean(written) == written
