@@ -164,6 +164,12 @@ def test_the_same_analysis_gives_the_same_bytes(found: dict[str, Any]) -> None:
     assert render(found["tame"]) == render(json.loads(json.dumps(found["tame"])))
 
 
+def test_no_name_turns_round_the_words_about_it(found: dict[str, Any]) -> None:
+    page = render({**found["tame"], "features": "a\u202evsc.x", "positive": "\u2067ill\x1b"})
+    assert not set("\u202e\u2067\x1b") & set(page)
+    assert "a\ufffdvsc.x" in Parsed(page).text
+
+
 def test_an_analysis_of_another_version_is_refused(found: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="schema_version=99"):
         render({**found["tame"], "schema_version": 99})
