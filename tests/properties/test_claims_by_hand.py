@@ -22,22 +22,28 @@ from verify.relu.effective_dimensions import EffectiveDimensions
 from verify.relu.gap import deductive_bounds
 from verify.relu.minimum_norm import minimum_norm
 
-DIAGONAL = (4.4, 3.2, 4.0, 4.8)
-LABELS = (1.0, -0.5, -0.8, 0.25)
+DIAGONAL = (8.8, 6.4, 8.0, 9.6)
+LABELS = (1.0, -0.5, -0.8, -0.25)
 STARTS = ((0.06, 0.02, 0.04, 0.05), (0.03, 0.1, 0.01, 0.02))
-LAW = EffectiveDimensions(dimension=100.0, trace=4.0, d_2=400.0, d_inf=80.0)
+LAW = EffectiveDimensions(dimension=100.0, trace=8.0, d_2=400.0, d_inf=80.0)
 RATE = math.sqrt(4 / 400) + 4 / 80
 """√(n/d_2) + n/d_∞ = .15."""
 
 
-def by_hand(m: int, c: float, diagonal: tuple[float, ...] = DIAGONAL) -> Trial:
-    """Return a trial of theorem 2 or 4 whose τ is 4, δ = ‖G/τ − I‖₂ = .2, and y_min = .25."""
+def by_hand(
+    m: int, c: float, diagonal: tuple[float, ...] = DIAGONAL, outside: float = 0.0
+) -> Trial:
+    """Return a trial of theorem 2 or 4 whose τ is 8, δ = ‖G/τ − I‖₂ = .2, and y_min = .25.
+
+    outside: ‖w_k^⊥‖ of every neuron.
+    """
     problem = Problem.from_gram(
         np.diag(diagonal),
         np.array(LABELS),
         starting_predictions=np.array(STARTS[:m]),
-        step_size=c / 4,
+        step_size=c / 8,
         signs=PAIR[:m],
+        perpendicular_gram=outside**2 * np.eye(m),
         law=LAW,
     )
     return Trial(find_theorem(f"lai2026.theorem{2 * m}"), None, problem, 1)
@@ -57,7 +63,7 @@ def off_classes(m: int, c: float) -> list[tuple[int, float, float]]:
 
 def gap_by_hand(m: int, c: float) -> float:
     """Return √Σ G_ii(β⁰/G_ii − ηsr⁰)² off the classes, where w⋆ of orthogonal examples is zero."""
-    return math.sqrt(sum((b - g * s / 4) ** 2 / g for g, b, s in _with_diagonal(m, c)))
+    return math.sqrt(sum((b - g * s / 8) ** 2 / g for g, b, s in _with_diagonal(m, c)))
 
 
 def _with_diagonal(m: int, c: float) -> list[tuple[float, float, float]]:
@@ -66,29 +72,30 @@ def _with_diagonal(m: int, c: float) -> list[tuple[float, float, float]]:
 
 def bounds_by_hand(m: int, c: float) -> dict[str, tuple[float, float]]:
     """Return the least and the largest gap that each claim allows."""
-    epsilon, unit = RATE / c, math.sqrt((2 if m == 1 else 4) / 4)
-    leading = math.sqrt(sum((start - step) ** 2 for _, start, step in off_classes(m, c))) / 2
+    epsilon, unit = RATE / c, math.sqrt((3 if m == 1 else 4) / 8)
+    leading = math.sqrt(sum((start - step) ** 2 for _, start, step in off_classes(m, c)) / 8)
     highest = 0.06 if m == 1 else 0.1
     weight = max(1 - c, 0.0) if m == 1 else max(1.0, c)
     upper = (1 + epsilon) * (c * 1.0 + max(c - 1, 0.0) * highest) * unit
     lower = (1 - epsilon) * max(c * 0.25 - weight * highest, 0.0) * unit
-    on_positives = 0.2 / 0.8 * math.hypot(*STARTS[0]) + 0.2 / 0.8**2 * math.hypot(1.0, 0.25)
-    on_negatives = 0.2 / 0.8 * math.hypot(*STARTS[1]) + 0.2 / 0.8**2 * math.hypot(0.5, 0.8)
+    on_positives = 0.2 / 0.8 * math.hypot(*STARTS[0]) + 0.2 / 0.8**2 * 1.0
+    on_negatives = 0.2 / 0.8 * math.hypot(*STARTS[1]) + 0.2 / 0.8**2 * math.hypot(0.5, 0.8, 0.25)
     error = on_positives if m == 1 else math.hypot(on_positives, on_negatives)
-    norm = math.sqrt(1 / 4.4 + 0.0625 / 4.8 + (0.25 / 3.2 + 0.64 / 4.0 if m == 2 else 0.0))
+    on_w_minus = 0.25 / 6.4 + 0.64 / 8.0 + 0.0625 / 9.6
+    norm = math.sqrt(1 / 8.8 + (on_w_minus if m == 2 else 0.0))
     found = {
         "gap_upper_band": (0.0, upper),
         "gap_lower_band": (lower, math.inf),
         "gap_leading_constant": ((1 - epsilon) * leading, (1 + epsilon) * leading),
         "gap_deductive_bounds": (
-            math.sqrt(0.8) * max(leading - error / 2, 0.0),
-            math.sqrt(1.2) * (leading + error / 2),
+            math.sqrt(0.8) * max(leading - error / math.sqrt(8), 0.0),
+            math.sqrt(1.2) * (leading + error / math.sqrt(8)),
         ),
         "limit_is_the_minimum_norm": (0.0, 1e-6 * norm),
     }
     if m == 1:
         found["gap_lower_band_in_root_n_over_d"] = (
-            (1 - epsilon) * c * 0.25 * math.sqrt(2 / 100),
+            (1 - epsilon) * c * 0.25 * math.sqrt(3 / 100),
             math.inf,
         )
         found["gap_lower_band_without_step"] = (0.25 * 0.25 * unit, math.inf)
@@ -121,7 +128,7 @@ def test_bounds_on_the_gap_lie_where_the_docstrings_put_them(m: int, c: float) -
 @pytest.mark.parametrize(("m", "c"), STEPS)
 def test_quantities_of_the_gap_are_what_they_are_by_hand(m: int, c: float) -> None:
     trial, gap, bounds = by_hand(m, c), gap_by_hand(m, c), bounds_by_hand(m, c)
-    unit, leading = math.sqrt((2 if m == 1 else 4) / 4), sum(bounds["gap_leading_constant"]) / 2
+    unit, leading = math.sqrt((3 if m == 1 else 4) / 8), sum(bounds["gap_leading_constant"]) / 2
     norm = bounds["limit_is_the_minimum_norm"][1] * 1e6
     over_unit = bias.gap_over_root_negatives if m == 1 else bias.gap_over_root_examples
     for quantity, expected in (
@@ -133,16 +140,49 @@ def test_quantities_of_the_gap_are_what_they_are_by_hand(m: int, c: float) -> No
         (bias.relative_error, RATE / c),
         (bias.upper_band, bounds["gap_upper_band"][1]),
         (bias.lower_band, bounds["gap_lower_band"][0]),
-        (bias.n_over_trace, 1.0),
+        (bias.n_over_trace, 0.5),
         (bias.number_of_examples, 4.0),
     ):
         np.testing.assert_allclose(quantity(trial), [expected], rtol=1e-9, err_msg=str(quantity))
     assert bias.gap_schur_identity(trial).holds.all()
     np.testing.assert_allclose(
-        deductive_bounds(trial.problem, 4.0),
+        deductive_bounds(trial.problem, 8.0),
         np.array(bounds["gap_deductive_bounds"])[:, None],
         rtol=1e-12,
     )
+
+
+@pytest.mark.parametrize("m", [1, 2])
+def test_the_gap_includes_what_lies_outside_the_span(m: int) -> None:
+    trial = by_hand(m, 0.5, outside=0.3)
+    expected = math.hypot(gap_by_hand(m, 0.5), 0.3 * math.sqrt(m))
+    np.testing.assert_allclose(bias.gap(trial), [expected], rtol=1e-9)
+    assert bias.gap_schur_identity(trial).holds.all()
+
+
+@pytest.mark.parametrize("m", [1, 2])
+def test_constants_are_measured_where_limit_and_comparator_are_both_certified(m: int) -> None:
+    there, theorem = by_hand(m, 0.5), find_theorem(f"lai2026.theorem{2 * m}")
+    best = there.reference("minimum_norm")
+    for run, comparator in (
+        (replace(there.run, status=np.array(["undecided"])), best),
+        (there.run, replace(best, settled=np.array([False]))),
+    ):
+        references = {"minimum_norm": lambda _problem, _run, comparator=comparator: comparator}
+        unsettled = Trial(
+            replace(theorem, references=references),
+            None,
+            there.problem,
+            1,
+            simulate=lambda _problem, run=run: run,
+        )
+        for quantity in (
+            bias.gap_over_root_negatives,
+            bias.gap_over_root_examples,
+            bias.gap_over_leading_order,
+        ):
+            assert np.isfinite(quantity(there)).all()
+            assert np.isnan(quantity(unsettled)).all()
 
 
 def test_a_band_is_narrow_where_the_relative_step_exceeds_the_rate() -> None:
@@ -151,21 +191,27 @@ def test_a_band_is_narrow_where_the_relative_step_exceeds_the_rate() -> None:
 
 
 def test_bounds_say_nothing_where_delta_is_one() -> None:
-    low, high = deductive_bounds(by_hand(2, 0.5, (4.0, 4.0, 4.0, 8.0)).problem, 4.0)
+    low, high = deductive_bounds(by_hand(2, 0.5, (8.0, 8.0, 8.0, 16.0)).problem, 8.0)
     assert (low == 0).all()
     assert np.isinf(high).all()
 
 
 @pytest.mark.parametrize("m", [1, 2])
 def test_the_factor_of_convergence_is_that_of_the_slowest_direction(m: int) -> None:
-    """At c = .5, η = 1/8: over examples 0 and 3 alone, or over all, whose slowest is example 1."""
-    rate = 1 - 4.4 / 8 if m == 1 else 1 - 3.2 / 8
+    """At c = .5, η = 1/16: on example 0 alone, or on all, the slowest of which is example 1."""
+    rate = 1 - 8.8 / 16 if m == 1 else 1 - 6.4 / 16
     theorem, there = find_theorem(f"lai2026.theorem{2 * m - 1}"), by_hand(m, 0.5)
 
-    def judged(contraction: float, problem: Problem = there.problem) -> Margin:
+    def judged(
+        contraction: float, problem: Problem = there.problem, settled: bool = True
+    ) -> Margin:
         def plain(problem: Problem, run: Any) -> Any:
             found = theorem.references["plain"](problem, run)
-            return replace(found, contraction=np.array([contraction]))
+            return replace(
+                found,
+                contraction=np.array([contraction]),
+                settled=found.settled & np.array([settled]),
+            )
 
         trial = Trial(replace(theorem, references={"plain": plain}), None, problem, 1)
         return theorem.claim("converges_linearly").inequality(trial)
@@ -173,6 +219,7 @@ def test_the_factor_of_convergence_is_that_of_the_slowest_direction(m: int) -> N
     assert judged(rate).holds.all()
     assert judged(rate + 0.9e-6).holds.all()
     assert judged(rate + 1.1e-6).violated.all()
+    assert not judged(rate + 1, settled=False).violated.any()
     assert judged(-math.inf, by_hand(m, 2.1).problem).violated.all()
 
 
