@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from properties.catalogue import find_theorem
-from properties.lai2026 import many_neurons
+from properties.lai2026 import many_neurons, theorem3
 from tests.properties.perturbations import (
     SMALL,
     TRIALS,
@@ -38,7 +38,7 @@ from tests.properties.perturbations import (
     with_duals,
 )
 from verify import Margin, Trial
-from verify.relu import Problem
+from verify.relu import Problem, descend
 
 
 class Case(NamedTuple):
@@ -274,6 +274,13 @@ def test_a_false_statement_is_no_nonsense_it_holds_where_it_is_made_true(
     assert margin_of(name, control, changed(name, what, made_true)).holds.all()
     broken = changed(name, what, then(made_true, spoilt))
     assert margin_of(name, control, broken).violated.all()
+
+
+def test_neurons_that_do_not_settle_alone_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    unsettled = every("status", "undecided")
+    monkeypatch.setattr(theorem3, "descend", lambda problem: unsettled(problem, descend(problem)))
+    margin = theorem3.neurons_decouple(trial_of("theorem3"))
+    assert not (margin.holds | margin.violated).any()
 
 
 # Assumptions of many neurons.
