@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,24 @@ def test_the_comparator_duals_disagree_where_sharing_examples_costs_less() -> No
     assert 20 <= (~best.decoupled).sum() <= 90
     assert (agrees(trial).violated[~best.decoupled]).all()
     assert best.certified.all()
+
+
+@pytest.mark.parametrize("factor", [1 - 1e-6, 1 + 1e-6])
+def test_a_relaxation_of_another_value_is_noticed(factor: float) -> None:
+    """Below it leaves a gap; above it is no lower bound, which is a mistake somewhere."""
+    theorem = find_theorem("lai2026.theorem4")
+    relaxed = theorem.references["relaxation"]
+    wrong = replace(
+        theorem,
+        references={
+            **theorem.references,
+            "relaxation": lambda problem, run: factor * relaxed(problem, run),
+        },
+    )
+    for name in ("comparator_bracket_is_tight", "agreement_certifies_the_comparator"):
+        claim = theorem.claim(name).inequality
+        assert claim(trial_at(theorem, Point(n=20, d=2_000), 20)).holds.all()
+        assert claim(trial_at(wrong, Point(n=20, d=2_000), 20)).violated.all()
 
 
 def test_a_neuron_trained_alone_after_another_step_ends_elsewhere() -> None:
