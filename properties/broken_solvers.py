@@ -11,9 +11,11 @@ from collections.abc import Callable
 import numpy as np
 
 from verify.arrays import Array, array_namespace
+from verify.claims import Assumption, Control, Inequality, Status, Universal
 from verify.relu.certificate import State, observe
 from verify.relu.descent import CERTIFIED, Run, gradient_step, start
 from verify.relu.problem import Problem
+from verify.space import Point
 
 STEPS = 400
 
@@ -109,3 +111,26 @@ OF_PAIRS = (
     ),
 )
 """Those for two neurons."""
+
+
+def controls(
+    inequality: Inequality,
+    given: tuple[Assumption, ...],
+    at: tuple[Point, ...],
+    solvers: tuple[tuple[str, Callable[[Problem], Run], str], ...],
+) -> tuple[Control, ...]:
+    """Return the controls that run a true claim on each of the broken solvers."""
+    return tuple(
+        Control(
+            Universal(
+                inequality,
+                given=given,
+                at=at,
+                status=Status.FALSE,
+                name=f"broken_solver_{name}",
+            ),
+            because=because,
+            simulate=simulate,
+        )
+        for name, simulate, because in solvers
+    )

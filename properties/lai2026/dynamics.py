@@ -74,17 +74,20 @@ def limit_is_nearest(trial: Trial) -> Margin:
     expected = nearest_interpolant(problem)
     plain: PlainRun = trial.reference("plain")
 
-    def distance(duals: Any) -> Host:
-        apart = to_numpy(norm_in_span(problem.gram, duals - expected))
-        return np.asarray(np.sqrt((apart**2).sum(axis=-1)))
-
-    size = np.sqrt((to_numpy(norm_in_span(problem.gram, expected)) ** 2).sum(axis=-1))
-    by_jump = equal_up_to_solving(problem, distance(trial.run.duals), size)
-    by_plain = distance(problem.starting_duals + plain.change)
+    by_jump = same_weights(problem, trial.run.duals, expected)
+    by_plain = same_weights(problem, problem.starting_duals + plain.change, expected)
     return Margin.worst(
-        by_jump.undecided_where(~trial.run.certified),
-        equal_up_to_solving(problem, by_plain, size).undecided_where(~plain.settled),
+        by_jump.undecided_where(~trial.run.certified), by_plain.undecided_where(~plain.settled)
     )
+
+
+def same_weights(problem: Problem, duals: Any, expected: Any) -> Margin:
+    """Return the margin of: the neurons have the weights expected; duals (B, m, n), both."""
+    apart, size = (
+        np.sqrt((to_numpy(norm_in_span(problem.gram, each)) ** 2).sum(axis=-1))
+        for each in (duals - expected, expected)
+    )
+    return equal_up_to_solving(problem, apart, size)
 
 
 def contracts_on_the_classes(trial: Trial) -> Margin:
@@ -105,14 +108,3 @@ def _eigenvalues_on_the_classes(problem: Problem) -> Host:
     values = np.linalg.eigvalsh(to_numpy(interaction(problem, problem.label_classes)))
     spare = covered.shape[-1] - covered.sum(axis=-1, keepdims=True)
     return np.where(np.arange(covered.shape[-1]) < spare, np.nan, values)
-
-
-def output(problem: Problem, duals: Any) -> Host:
-    """Return the model's outputs recomputed from Gram matrix and duals, (B, n)."""
-    return output_of(problem, duals @ problem.gram)
-
-
-def output_of(problem: Problem, predictions: Any) -> Host:
-    """Return Σ_k s_k max(β_k, 0), (B, n)."""
-    active = np.maximum(to_numpy(predictions), 0.0)
-    return np.asarray((to_numpy(problem.signs)[:, :, None] * active).sum(axis=1))

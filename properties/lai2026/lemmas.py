@@ -6,18 +6,14 @@ paper's [A], the inequalities are ours [D].
 
 from __future__ import annotations
 
-import numpy as np
-
 from properties.lai2026 import bias, dynamics
 from properties.lai2026.setting import (
     classes_from_step_one,
-    equal_up_to_solving,
     gram_is_near_identity,
 )
-from verify.arrays import to_numpy
 from verify.margin import Margin
 from verify.measures import Chain
-from verify.relu.gap import nearest_interpolant, norm_in_span
+from verify.relu.gap import nearest_interpolant
 from verify.trial import Trial
 
 
@@ -40,12 +36,8 @@ def limit_is_the_nearest_interpolant(trial: Trial) -> Margin:
     """Every neuron ends at the interpolant of its label class nearest to its weights after step
     one."""
     problem = trial.problem
-    expected = nearest_interpolant(problem)
-    apart, size = (
-        np.sqrt((to_numpy(norm_in_span(problem.gram, duals)) ** 2).sum(axis=-1))
-        for duals in (trial.run.duals - expected, expected)
-    )
-    return equal_up_to_solving(problem, apart, size).undecided_where(~trial.run.certified)
+    found = dynamics.same_weights(problem, trial.run.duals, nearest_interpolant(problem))
+    return found.undecided_where(~trial.run.certified)
 
 
 def gap_is_within_the_bands(trial: Trial) -> Margin:

@@ -108,9 +108,8 @@ def what_is_seen_is_learnt(trial: Trial) -> Margin:
     allowed = FITTED * label_scale(problem)
 
     def missed(predictions: Any) -> Host:
-        active = np.maximum(to_numpy(predictions), 0.0)
-        output = (to_numpy(problem.signs)[:, :, None] * active).sum(axis=1)
-        seen = (active > 0).any(axis=1)
+        output = to_numpy(problem.output(predictions))
+        seen = (to_numpy(predictions) > 0).any(axis=1)
         return np.asarray(
             np.where(seen, np.abs(output - to_numpy(problem.labels)), 0.0).max(axis=-1)
         )

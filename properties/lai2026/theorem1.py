@@ -213,19 +213,11 @@ theorem = Theorem(
             because="a few directions carry the trace, so examples interact "
             "(docs/theory.md §7, failure regime 4)",
         ),
-        *(
-            Control(
-                Universal(
-                    limit_is_nearest_interpolant,
-                    given=GIVEN,
-                    at=(Point(n=20, d=10_000, c=0.5),),
-                    status=Status.FALSE,
-                    name=f"broken_solver_{name}",
-                ),
-                because=because,
-                simulate=simulate,
-            )
-            for name, simulate, because in broken_solvers.ALL
+        *broken_solvers.controls(
+            limit_is_nearest_interpolant,
+            GIVEN,
+            (Point(n=20, d=10_000, c=0.5),),
+            broken_solvers.ALL,
         ),
     ),
 )

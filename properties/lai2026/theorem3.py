@@ -21,7 +21,6 @@ from verify.arrays import array_namespace, to_numpy
 from verify.claims import Control, Inequality, Probable, Status, Universal
 from verify.margin import Margin
 from verify.relu.descent import descend, gradient_step, start
-from verify.relu.gap import norm_in_span
 from verify.relu.plain import PlainRun
 from verify.relu.problem import Problem
 from verify.space import Point
@@ -74,11 +73,7 @@ def neurons_decouple(trial: Trial) -> Margin:
         limits.append(duals[:, k, :] + (run.duals - alone.starting_duals)[:, 0, :])
         settled = settled & run.certified
     expected = array_namespace(duals).stack(limits, axis=1)
-    apart, size = (
-        np.sqrt((to_numpy(norm_in_span(problem.gram, each)) ** 2).sum(axis=-1))
-        for each in (trial.run.duals - expected, expected)
-    )
-    return equal_up_to_solving(problem, apart, size).undecided_where(~settled)
+    return dynamics.same_weights(problem, trial.run.duals, expected).undecided_where(~settled)
 
 
 def _alone(problem: Problem, neuron: int, predictions: np.ndarray) -> Problem:
@@ -107,11 +102,10 @@ def interpolates_all(trial: Trial) -> Margin:
     labels, size = to_numpy(problem.labels), label_scale(problem)
     plain: PlainRun = trial.reference("plain")
 
-    def misfit(output: np.ndarray) -> np.ndarray:
-        return np.asarray(np.abs(output - labels).max(axis=-1))
+    def misfit(predictions: np.ndarray) -> np.ndarray:
+        return np.asarray(np.abs(to_numpy(problem.output(predictions)) - labels).max(axis=-1))
 
-    by_jump = misfit(dynamics.output(problem, trial.run.duals))
-    by_plain = misfit(dynamics.output_of(problem, plain.predictions))
+    by_jump, by_plain = misfit(trial.run.duals @ problem.gram), misfit(plain.predictions)
     return Margin.worst(
         equal_up_to_solving(problem, by_jump, size).undecided_where(~trial.run.certified),
         equal_up_to_solving(problem, by_plain, size).undecided_where(~plain.settled),
@@ -213,19 +207,11 @@ theorem = Theorem(
             ),
             because="examples interact: d is no multiple of n·log n here",
         ),
-        *(
-            Control(
-                Universal(
-                    limits_are_nearest_interpolants,
-                    given=GIVEN,
-                    at=(Point(n=20, d=20_000, c=0.5),),
-                    status=Status.FALSE,
-                    name=f"broken_solver_{name}",
-                ),
-                because=because,
-                simulate=simulate,
-            )
-            for name, simulate, because in broken_solvers.OF_PAIRS
+        *broken_solvers.controls(
+            limits_are_nearest_interpolants,
+            GIVEN,
+            (Point(n=20, d=20_000, c=0.5),),
+            broken_solvers.OF_PAIRS,
         ),
     ),
 )

@@ -95,8 +95,7 @@ def misfit(run: Run) -> Host:
     t is the label, or 0 where no neuron has its sign.
     """
     problem = run.problem
-    signs = to_numpy(problem.signs)[:, :, None]
-    output = (signs * np.maximum(to_numpy(run.predictions), 0.0)).sum(axis=1)
+    output = to_numpy(problem.output(run.predictions))
     reachable = to_numpy(problem.label_classes).any(axis=1)
     target = np.where(reachable, to_numpy(problem.labels), 0.0)
     return np.asarray(np.abs(output - target).max(axis=-1) / label_scale(problem))

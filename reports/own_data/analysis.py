@@ -203,7 +203,7 @@ def _descent(run: Run) -> dict[str, Any]:
     """Return what gradient descent does; what is said of a second neuron is null without one."""
     y, active = to_numpy(run.problem.labels)[0], to_numpy(run.final_pattern)[0]
     signs = to_numpy(run.problem.signs)[0]
-    outputs = (signs[:, None] * np.maximum(to_numpy(run.predictions)[0], 0.0)).sum(axis=0)
+    outputs = to_numpy(run.problem.output(run.predictions))[0]
     target = y if len(signs) == 2 else np.maximum(y, 0.0)
     misfit = np.abs(outputs - target)
     second = len(signs) == 2

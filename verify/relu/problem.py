@@ -96,6 +96,12 @@ class Problem:
         """Mask of the examples whose label has the neuron's output sign, s_k y_i > 0, (B, m, n)."""
         return self.signs[:, :, None] * self.labels[:, None, :] > 0
 
+    def output(self, predictions: Array) -> Array:
+        """Return the model's outputs Σ_k s_k max(β_k, 0) for predictions (B, m, n), (B, n)."""
+        xp = array_namespace(predictions)
+        active = xp.where(predictions > 0, predictions, xp.zeros_like(predictions))
+        return xp.sum(self.signs[:, :, None] * active, axis=1)
+
     @property
     def one_neuron_a_class(self) -> bool:
         """Whether no two neurons share an output sign: one neuron, or two of opposite sign."""
