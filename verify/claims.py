@@ -92,11 +92,14 @@ class Assumption:
 
     status: whose assumption it is; by default the theorem's own mark.
     axes: coordinates that may be moved to break it.
+    certificate: whether it is a sufficient condition of ours, which implies what is claimed:
+    ablation and frontiers, which ask where claims hold without it, leave it out.
     """
 
     inequality: Inequality
     status: Status | None = None
     axes: tuple[str, ...] = ()
+    certificate: bool = False
 
     def __post_init__(self) -> None:
         require_each(f"assumption {self.id!r}: axes", self.axes, str)
@@ -119,6 +122,8 @@ class Claim:
     given: assumptions that put an instance in scope.   at: the points where it is sampled; by
     default the theorem's cells.   status: whose statement it is, by default the theorem's own.
     rests_on: ids of claims that its proof uses.   name: the id; by default the function's name.
+    prediction: what is predicted of how often it holds, (B,) or a number: a heuristic, which a
+    frontier draws beside what is measured.
     """
 
     inequality: Inequality
@@ -127,6 +132,7 @@ class Claim:
     status: Status | None = field(default=None, kw_only=True)
     rests_on: tuple[str, ...] = field(default=(), kw_only=True)
     name: str = field(default="", kw_only=True)
+    prediction: Quantity | None = field(default=None, kw_only=True)
 
     @property
     def id(self) -> str:

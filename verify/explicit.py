@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -81,3 +82,19 @@ class Explicit:
                 )
             found[name] = np.asarray(array, dtype=float) / entry.denominator
         return found
+
+    def exact_values(self, integers: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the same as `values` with exact entries: Fractions, in nested lists.
+
+        Raises InputError where a name, a shape or a range does not fit.
+        """
+        self.values(integers)
+        entries = {name: _over(integers[name], f.denominator) for name, f in self.fields.items()}
+        return {name: integers[name] for name in self.sizes} | entries
+
+
+def _over(integers: Any, denominator: int) -> Any:
+    """Return nested lists of integers, or one integer, over a denominator."""
+    if isinstance(integers, list | tuple):
+        return [_over(one, denominator) for one in integers]
+    return Fraction(int(integers), denominator)

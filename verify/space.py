@@ -6,7 +6,7 @@ import json
 import math
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from verify.errors import InputError, TheoremError
@@ -21,6 +21,10 @@ class Axis:
     low, high: the range, both ends included.   scale: "linear", "log", "integer" or "choice".
     choices: the values, simplest first, for scale "choice".   meaning: what it is, with its unit.
     simplest: the value towards which counterexamples shrink; by default low, or the first choice.
+    inside: the part of it that lies within the theorem's assumptions, (low, high) or the choices:
+    where ablation stays while it drops other assumptions; by default all of it.
+    instead_of: an axis whose place this one takes, since a point has one of the two: only what is
+    asked for by name moves along it.
     """
 
     name: str
@@ -30,8 +34,14 @@ class Axis:
     choices: tuple[Coordinate, ...] = ()
     simplest: Coordinate | None = None
     meaning: str = ""
+    inside: tuple[Coordinate, ...] = ()
+    instead_of: str = ""
 
     def __post_init__(self) -> None:
+        self._require_range()
+        self._require_inside()
+
+    def _require_range(self) -> None:
         if (self.scale == "choice") != bool(self.choices):
             raise TheoremError(
                 f"axis {self.name!r}: choices={self.choices!r} with scale={self.scale!r}; give "
@@ -64,6 +74,36 @@ class Axis:
                 f"axis {self.name!r}: simplest={self.simplest!r} is not between low={self.low} and "
                 f"high={self.high}"
             )
+
+    def _require_inside(self) -> None:
+        """Raise TheoremError unless `inside` is a part of the axis."""
+        if not self.inside:
+            return
+        if self.scale == "choice":
+            good = set(self.inside) <= set(self.choices)
+        else:
+            ends = [end for end in self.inside if isinstance(end, int | float)]
+            good = len(ends) == len(self.inside) == 2
+            good = good and self.low <= ends[0] <= ends[1] <= self.high
+        if not good:
+            raise TheoremError(
+                f"axis {self.name!r}: inside={self.inside!r}, expected a part of it: (low, high), "
+                "or some of its choices"
+            )
+
+    @property
+    def within(self) -> Axis:
+        """The axis cut to what lies within the theorem's assumptions."""
+        if not self.inside:
+            return self
+        if self.scale == "choice":
+            simplest = self.simplest if self.simplest in self.inside else None
+            return replace(self, choices=self.inside, simplest=simplest, inside=())
+        low, high = (float(end) for end in self.inside)
+        simplest = self.simplest
+        if simplest is not None and not low <= float(simplest) <= high:
+            simplest = None
+        return replace(self, low=low, high=high, simplest=simplest, inside=())
 
 
 class Point(Mapping[str, Coordinate]):
@@ -115,6 +155,10 @@ class Point(Mapping[str, Coordinate]):
     def moved(self, /, **changes: Coordinate) -> Point:
         """Return this point with some coordinates changed or added."""
         return Point(**{**self._coordinates, **changes})
+
+    def without(self, /, *names: str) -> Point:
+        """Return this point with some coordinates left out, those it has."""
+        return Point(**{k: v for k, v in self._coordinates.items() if k not in names})
 
 
 def _coordinate(name: str, value: Any) -> Coordinate:

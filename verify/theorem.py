@@ -5,7 +5,7 @@ Problem and run are the theorem's own types; only its own functions look inside.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import Any
@@ -16,6 +16,7 @@ from verify.arrays import Backend
 from verify.blame import whereabouts
 from verify.claims import Assumption, Claim, Control, Rate, Status, name_of, require_each
 from verify.errors import TheoremError, UnknownName
+from verify.exact import Exact
 from verify.explicit import Explicit
 from verify.measures import Chain, Measure
 from verify.space import Axis, Coordinate, Point
@@ -49,6 +50,15 @@ class Theorem:
     references: comparators (problem, run) -> anything, computed on demand.
     measures, chain: what is reported besides the verdicts.
     cells: the points where claims are sampled unless they name their own.
+    axes: the space in which counterexamples to the claims are hunted.
+    wide_axes: the space in which frontiers are measured and assumptions dropped: beyond what the
+    theorem assumes, with what lies `inside` marked; by default axes.
+    hypotheses: the theorem's assumptions as its source has them, in checkable form, where the
+    claims are given something narrower: what is dropped, one after the other, to see which matter.
+    explicit, small: problems of a few exact numbers, within the scope of the claims, and of the
+    simplest numbers whatever the scope.   exact: the same over the rationals.
+    first_departure(problem, index): the first step at which instance number index is not as the
+    theorem says, None if there is none.
     place(problem, backend): the same problem on another array backend, if there is one.
     symbols: what the statements' symbols mean.   defaults: coordinates that a point may leave out.
     method: how the evidence is gathered, where a reader should know.
@@ -68,11 +78,16 @@ class Theorem:
     claims: tuple[Claim, ...]
     cells: tuple[Point, ...] = ()
     axes: tuple[Axis, ...] = ()
+    wide_axes: tuple[Axis, ...] = ()
+    hypotheses: tuple[Assumption, ...] = ()
     controls: tuple[Control, ...] = ()
     measures: tuple[Measure, ...] = ()
     chain: Chain | None = None
     references: Mapping[str, Callable[[Any, Any], Any]] = field(default_factory=_no_references)
     explicit: Explicit | None = None
+    small: Explicit | None = None
+    exact: Exact | None = None
+    first_departure: Callable[[Any, int], int | None] | None = None
     place: Callable[[Any, Backend], Any] | None = None
     describe: Callable[[Any, int], Mapping[str, Any]] | None = None
     statement: str = ""
@@ -90,7 +105,7 @@ class Theorem:
             raise TheoremError(f"theorem {self.id!r} claims nothing; give it claims=(…, …)")
         if self.block < 1:
             raise TheoremError(f"theorem {self.id!r}: block={self.block}, expected at least 1")
-        for stated in (*self.stated, *self.assumptions):
+        for stated in (*self.stated, *self.assumptions, *self.hypotheses):
             if not stated.statement:
                 raise TheoremError(
                     f"theorem {self.id!r}: {stated.id!r} has no docstring; write one under its "
@@ -116,6 +131,7 @@ class Theorem:
             ("claim ids", [claim.id for claim in self.all_claims]),
             ("ids of claims and measures", ids if self.chain is None else [*ids, self.chain.id]),
             ("axes", [axis.name for axis in self.axes]),
+            ("wide axes", [axis.name for axis in self.wide_axes]),
             ("assumption ids, of different functions,", self._assumption_ids()),
         ):
             if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -163,6 +179,8 @@ class Theorem:
             )
         require_each(f"theorem {self.id!r}: cells", self.cells, Point)
         require_each(f"theorem {self.id!r}: axes", self.axes, Axis)
+        require_each(f"theorem {self.id!r}: wide_axes", self.wide_axes, Axis)
+        require_each(f"theorem {self.id!r}: hypotheses", self.hypotheses, Assumption)
         for entry in self.stated:
             require_each(f"{_word(entry)} {entry.id!r}: at", entry.at, Point)
             require_each(f"{_word(entry)} {entry.id!r}: given", entry.given, Assumption)
@@ -180,7 +198,8 @@ class Theorem:
 
     def _assumption_ids(self) -> list[str]:
         """Return the assumptions' ids, one for each different function."""
-        functions = dict.fromkeys(assumption.inequality for assumption in self.assumptions)
+        everything = (*self.assumptions, *self.hypotheses)
+        functions = dict.fromkeys(assumption.inequality for assumption in everything)
         return [name_of(function) for function in functions]
 
     def status_of(self, entry: Claim | Measure | Assumption) -> Status:
@@ -201,6 +220,50 @@ class Theorem:
     def assumptions(self) -> tuple[Assumption, ...]:
         """Every assumption that a claim, control or measure names, in order of first mention."""
         return tuple(dict.fromkeys(a for entry in self.stated for a in entry.given))
+
+    def assumption(self, name: str) -> Assumption:
+        """Return the assumption or hypothesis called `name`. Raises UnknownName."""
+        known = {a.id: a for a in (*self.assumptions, *self.hypotheses)}
+        if name in known:
+            return known[name]
+        raise UnknownName(
+            f"theorem {self.address!r} has no assumption {name!r}; it has "
+            f"{', '.join(known) or 'none'}"
+        )
+
+    def scope(self, claim: Claim, without: Collection[str] = ()) -> tuple[Assumption, ...]:
+        """Return what puts an instance in a claim's scope once the assumptions `without` are
+        dropped: of the theorem's hypotheses where one of those is dropped, else of what the claim
+        is given. Certificates, which imply the claim, are then left out too.
+
+        Raises UnknownName for an assumption that is neither.
+        """
+        if not without:
+            return claim.given
+        hypotheses = {assumption.id: assumption for assumption in self.hypotheses}
+        given = {assumption.id: assumption for assumption in claim.given}
+        if unknown := [name for name in without if name not in {**hypotheses, **given}]:
+            known = ", ".join(dict.fromkeys([*hypotheses, *given])) or "none"
+            raise UnknownName(
+                f"claim {claim.id!r} of theorem {self.address!r} has no assumption {unknown[0]!r} "
+                f"to drop; it has {known}"
+            )
+        base = hypotheses if any(name in hypotheses for name in without) else given
+        return tuple(a for a in base.values() if a.id not in without and not a.certificate)
+
+    @property
+    def space(self) -> tuple[Axis, ...]:
+        """The axes along which frontiers and ablation may move: the wide ones, or else axes."""
+        return self.wide_axes or self.axes
+
+    def axis(self, name: str) -> Axis:
+        """Return the axis of the theorem's space called `name`. Raises UnknownName."""
+        known = {axis.name: axis for axis in (*self.axes, *self.wide_axes)}
+        if name in known:
+            return known[name]
+        raise UnknownName(
+            f"theorem {self.address!r} has no axis {name!r}; it has {', '.join(known) or 'none'}"
+        )
 
     @property
     def all_claims(self) -> tuple[Claim, ...]:

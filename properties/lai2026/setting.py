@@ -1,14 +1,17 @@
 """What the theorems of Lai, Wang, Tao and Muthukumar (COLT 2026) share: problems and assumptions.
 
-Coordinates of a point (defaults in `DEFAULTS`): n examples; d features, or aspect = d/n²;
-c = η‖λ‖₁, the relative step; spectrum and features as `Spectrum.named` and `entry_law` read
-them; positives, a fraction or "random"; labels in [y_min, y_max]; start, the kind, with
-predictions up to start_high (from start_low, for "positive"). All dimensionless.
+Coordinates of a point (defaults in `DEFAULTS`): n examples; d features, or d_over_n, or
+aspect = d/n²; c = η‖λ‖₁, the relative step; spectrum and features as `Spectrum.named` and
+`entry_law` read them, or in their place spectrum_exponent, spike_height and degrees_of_freedom;
+positives, a fraction or "random"; labels in [y_min, y_max]; start, the kind, with predictions up
+to start_high (from start_low, for "positive"), or start_scale, which is start_high and ten times
+start_low; outside_span = ‖w_0^⊥‖ of each neuron. All dimensionless.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +20,7 @@ from verify.arrays import Backend, array_namespace, to_numpy
 from verify.claims import Assumption, Status
 from verify.explicit import Explicit, Field
 from verify.margin import Margin
-from verify.relu.certificate import certify_by_rows, interaction
+from verify.relu.certificate import certify_by_length, certify_by_rows, interaction
 from verify.relu.descent import Run, descend, gradient_step, start
 from verify.relu.effective_dimensions import (
     dimensions_of,
@@ -55,6 +58,7 @@ DEFAULTS: Mapping[str, Any] = {
     "start": "positive",
     "start_low": 1e-3,
     "start_high": 1e-2,
+    "outside_span": 0.0,
 }
 
 SYMBOLS: Mapping[str, str] = {
@@ -94,30 +98,140 @@ AXES = (
 )
 
 
+WIDE_AXES = (
+    Axis("n", 2, 2_000, "integer", inside=(2, 12), meaning="examples"),
+    Axis("d_over_n", 1.05, 2e4, "log", simplest=1e4, inside=(5e3, 2e4), meaning="d/n"),
+    Axis("d", 2, 1e7, "log", instead_of="d_over_n", meaning="features"),
+    Axis("c", 1e-3, 10.0, "log", simplest=0.5, inside=(0.25, 1.2), meaning="step size η‖λ‖₁"),
+    Axis(
+        "start",
+        scale="choice",
+        choices=("positive", "constant", "random_sign", "zero"),
+        inside=("positive", "constant"),
+        meaning="kind of start",
+    ),
+    Axis("start_scale", 1e-6, 10.0, "log", inside=(1e-6, 0.02), meaning="largest β⁰"),
+    Axis("y_min", 1e-4, 1.0, "log", simplest=1.0, inside=(0.5, 1.0), meaning="y_min/y_max"),
+    Axis("positives", 0.0, 1.0, simplest=0.5, inside=(0.1, 0.9), meaning="fraction positive"),
+    Axis(
+        "spectrum",
+        scale="choice",
+        choices=(
+            "isotropic",
+            "isotropic:4",
+            "levels:4x0.5,1x0.5",
+            "spiked:3x1",
+            "spiked:10000x1",
+            "power:1",
+            "power:2",
+        ),
+        inside=("isotropic", "isotropic:4", "levels:4x0.5,1x0.5", "spiked:3x1"),
+        meaning="eigenvalues of the features' covariance",
+    ),
+    Axis(
+        "spectrum_exponent",
+        0.0,
+        3.0,
+        instead_of="spectrum",
+        meaning="a, of eigenvalues λ_j = j^−a",
+    ),
+    Axis(
+        "spike_height",
+        1.0,
+        1e6,
+        "log",
+        instead_of="spectrum",
+        meaning="one eigenvalue, over the others",
+    ),
+    Axis(
+        "features",
+        scale="choice",
+        choices=(
+            "gaussian",
+            "rademacher",
+            "uniform",
+            "student_t:8",
+            "student_t:3",
+            "student_t:2.1",
+        ),
+        inside=("gaussian", "rademacher", "uniform", "student_t:8"),
+        meaning="law of the features' entries",
+    ),
+    Axis(
+        "degrees_of_freedom",
+        2.05,
+        100.0,
+        "log",
+        simplest=100.0,
+        instead_of="features",
+        meaning="of Student's t, the law of the features' entries",
+    ),
+    Axis("outside_span", 0.0, 10.0, inside=(0.0, 0.0), meaning="‖w_0^⊥‖, outside the data span"),
+)
+"""Whatever can be moved, beyond what the theorems assume (`hypotheses`)."""
+
+
 def ensemble_at(point: Point, signs: tuple[int, ...] = (1,)) -> Ensemble:
     """Return the law of problems at a point, with neurons of these output signs."""
     at = {**DEFAULTS, **point}
     n = int(at["n"])
-    dimension = at["d"] if "d" in at else max(n + 1, round(at["aspect"] * n * n))
     return Ensemble(
         examples=n,
-        spectrum=Spectrum.named(at["spectrum"], dimension),
-        entries=at["features"],
+        spectrum=Spectrum.named(_spectrum(at), _dimension(at, n)),
+        entries=_features(at),
         labels=Labels(at["positives"], (at["y_min"], at["y_max"])),
-        start=Start(at["start"], min(at["start_low"], at["start_high"]), at["start_high"]),
+        start=_start(at),
         relative_step=at["c"],
         signs=signs,
     )
 
 
+def _dimension(at: Mapping[str, Any], n: int) -> float:
+    """Return d, whole where it is given by a ratio or an axis of real numbers below 2⁵³."""
+    if "d" in at:
+        return float(at["d"])
+    ratio = at["d_over_n"] * n if "d_over_n" in at else at["aspect"] * n * n
+    return float(max(n + 1, round(ratio)))
+
+
+def _spectrum(at: Mapping[str, Any]) -> str:
+    if "spectrum_exponent" in at:
+        return f"power:{at['spectrum_exponent']:g}" if at["spectrum_exponent"] else "isotropic"
+    return f"spiked:{at['spike_height']:g}x1" if "spike_height" in at else str(at["spectrum"])
+
+
+def _features(at: Mapping[str, Any]) -> str:
+    if "degrees_of_freedom" in at:
+        return f"student_t:{at['degrees_of_freedom']:g}"
+    return str(at["features"])
+
+
+def _start(at: Mapping[str, Any]) -> Start:
+    if "start_scale" in at:
+        return Start(at["start"], at["start_scale"] / 10, at["start_scale"])
+    return Start(at["start"], min(at["start_low"], at["start_high"]), at["start_high"])
+
+
 def draw(point: Point, generator: np.random.Generator, trials: int) -> Problem:
     """Draw i.i.d. problems of one neuron at a point."""
-    return ensemble_at(point).draw(generator, trials)
+    return _draw(point, generator, trials, (1,))
 
 
 def draw_pair(point: Point, generator: np.random.Generator, trials: int) -> Problem:
     """Draw i.i.d. problems of two neurons, of output signs +1 and −1, at a point."""
-    return ensemble_at(point, PAIR).draw(generator, trials)
+    return _draw(point, generator, trials, PAIR)
+
+
+def _draw(
+    point: Point, generator: np.random.Generator, trials: int, signs: tuple[int, ...]
+) -> Problem:
+    """Draw problems, with parts of the starts outside the span that are orthogonal."""
+    problem = ensemble_at(point, signs).draw(generator, trials)
+    size = float({**DEFAULTS, **point}["outside_span"])
+    if not size:
+        return problem
+    outside = np.tile(size**2 * np.eye(len(signs)), (trials, 1, 1))
+    return replace(problem, perpendicular_gram=outside)
 
 
 GIVEN_UP = 1_000
@@ -193,6 +307,46 @@ def _explicit(neurons: tuple[str, ...], sizes: Mapping[str, tuple[int, int]]) ->
 EXPLICIT = _explicit((), {})
 """Small problems of one neuron."""
 
+
+def _build_small(values: Mapping[str, Any]) -> Problem:
+    features, start = values["features"], values["start"]
+    return Problem.from_features(
+        features,
+        values["labels"],
+        starting_predictions=start.reshape(-1, values["n"]),
+        step_size=step_of(values["c"], features),
+        signs=PAIR if start.ndim == 2 else (1,),
+    )
+
+
+def step_of(c: Any, features: Any) -> Any:
+    """Return the step size η = c·n/‖X‖_F², so that c = η·tr(G)/n; η = c·n where X is zero."""
+    return c * len(features) / max((features**2).sum(), 1)
+
+
+def _small(neurons: tuple[str, ...], sizes: Mapping[str, tuple[int, int]]) -> Explicit:
+    """Return features of small integers, integer labels, starting predictions and c in sixteenths.
+
+    neurons: the leading axes of the start.
+    """
+    return Explicit(
+        sizes={"n": (2, 4), "d": (1, 5), **sizes},
+        fields={
+            "features": Field(-4, 4, shape=("n", "d")),
+            "labels": Field(-6, 6, shape=("n",)),
+            "start": Field(-8, 8, shape=(*neurons, "n"), denominator=16),
+            "c": Field(1, 64, denominator=16),
+        },
+        build=_build_small,
+    )
+
+
+SMALL = _small((), {})
+"""The simplest problems of one neuron, within the theorems' scope or not."""
+
+PAIR_SMALL = _small(("m",), {"m": (2, 2)})
+"""The simplest problems of two neurons of opposite sign."""
+
 PAIR_EXPLICIT = _explicit(("m",), {"m": (2, 2)})
 """Small problems of two neurons of opposite sign."""
 
@@ -221,6 +375,20 @@ def equal_up_to_solving(problem: Problem, error: Any, size: Any) -> Margin:
     allowed = IDENTITY * np.asarray(size)
     unit = np.where(allowed > 0, allowed, 1.0)
     return Margin(error, allowed, unit, solve_error(problem) / IDENTITY)
+
+
+def first_departure(problem: Problem, index: int) -> int | None:
+    """Return the first step from 1 on, of 1000, after which some neuron is not active exactly on
+    its label class; None if there is none."""
+    one = problem.select(np.asarray([index]))
+    classes, state = to_numpy(one.label_classes), start(one)
+    for step in range(1, GIVEN_UP + 1):
+        state = gradient_step(one, state)
+        if (to_numpy(state.pattern) != classes).any():
+            return step
+        if to_numpy(certify_by_length(one, state).frozen).all():
+            return None
+    return None
 
 
 # Assumptions.
@@ -320,9 +488,11 @@ def trace(problem: Problem) -> np.ndarray[Any, Any]:
 NONZERO_LABELS = Assumption(labels_are_nonzero, Status.SUMMARY, axes=("y_min",))
 BOTH_SIGNS = Assumption(both_signs_occur, Status.DERIVED, axes=("positives",))
 REGULAR = Assumption(gram_is_regular, Status.DERIVED, axes=("aspect",))
-POSITIVE_START = Assumption(start_is_positive, Status.SUMMARY, axes=("start_high",))
-START_IN_SPAN = Assumption(start_is_in_the_span, Status.DERIVED)
-STEP_ONE_CERTIFICATE = Assumption(certified_from_step_one, Status.DERIVED, axes=("aspect", "c"))
+POSITIVE_START = Assumption(start_is_positive, Status.SUMMARY, axes=("start",))
+START_IN_SPAN = Assumption(start_is_in_the_span, Status.DERIVED, axes=("outside_span",))
+STEP_ONE_CERTIFICATE = Assumption(
+    certified_from_step_one, Status.DERIVED, axes=("aspect", "c"), certificate=True
+)
 STABLE_STEP = Assumption(step_is_stable, Status.DERIVED, axes=("c",))
 FROZEN = Assumption(
     pattern_is_the_positives_from_step_one, Status.SUMMARY, axes=("aspect", "c", "start_high")

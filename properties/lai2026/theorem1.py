@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from properties import broken_solvers
-from properties.lai2026 import constants, dynamics, lemmas, setting
+from properties.lai2026 import constants, dynamics, hypotheses, lemmas, setting
 from properties.lai2026.setting import (
     NONZERO_LABELS,
     POSITIVE_START,
@@ -158,11 +158,15 @@ theorem = Theorem(
     symbols=setting.SYMBOLS,
     defaults=setting.DEFAULTS,
     axes=setting.AXES,
+    wide_axes=setting.WIDE_AXES,
+    hypotheses=hypotheses.DYNAMICS,
     cells=WIDE,
     draw=setting.draw,
     simulate=setting.descend_to_a_pattern,
     references={"plain": setting.plain},
     explicit=setting.EXPLICIT,
+    small=setting.SMALL,
+    first_departure=setting.first_departure,
     place=setting.place,
     describe=setting.describe,
     measures=constants.freezing((NONZERO_LABELS, POSITIVE_START)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from properties.lai2026 import bias, constants, lemmas, setting
+from properties.lai2026 import bias, constants, hypotheses, lemmas, setting
 from properties.lai2026.bias import (
     GAP,
     NARROW_BAND,
@@ -132,11 +132,15 @@ theorem = Theorem(
     },
     defaults=setting.DEFAULTS,
     axes=setting.AXES,
+    wide_axes=setting.WIDE_AXES,
+    hypotheses=hypotheses.BIAS,
     cells=CELLS,
     draw=setting.draw,
     simulate=descend,
     references={"minimum_norm": setting.best},
     explicit=setting.EXPLICIT,
+    small=setting.SMALL,
+    first_departure=setting.first_departure,
     place=setting.place,
     describe=setting.describe,
     measures=constants.gaps(bias.gap_over_root_negatives, "gap over √(n₋/‖λ‖₁)", GIVEN, BANDS),

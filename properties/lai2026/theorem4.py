@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.lai2026 import bias, constants, lemmas, setting
+from properties.lai2026 import bias, constants, hypotheses, lemmas, setting
 from properties.lai2026.bias import (
     GAP,
     NARROW_BAND,
@@ -164,11 +164,15 @@ theorem = Theorem(
     },
     defaults=setting.DEFAULTS,
     axes=setting.AXES,
+    wide_axes=setting.WIDE_AXES,
+    hypotheses=hypotheses.BIAS,
     cells=CELLS,
     draw=setting.draw_pair,
     simulate=descend,
     references={"minimum_norm": setting.best, "relaxation": relaxed},
     explicit=setting.PAIR_EXPLICIT,
+    small=setting.PAIR_SMALL,
+    first_departure=setting.first_departure,
     place=setting.place,
     describe=setting.describe,
     measures=constants.gaps(bias.gap_over_root_examples, "gap over √(n/‖λ‖₁)", GIVEN, BANDS),
