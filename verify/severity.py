@@ -1,0 +1,284 @@
+"""How severe a violation is: its margin, its scope, when it begins and how often it happens."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from verify.blame import blaming
+from verify.claims import Assumption, Claim, Rate
+from verify.engine.evaluate import margin_of
+from verify.engine.plan import broken_by
+from verify.errors import InputError
+from verify.findings import json_values
+from verify.margin import Margin
+from verify.space import Axis, Coordinate, Point
+from verify.statistics import binomial_lower_bound, binomial_upper_bound
+from verify.theorem import Theorem
+from verify.trial import Trial
+from verify.verdict import Verdict
+
+State = Literal["holds", "violated", "unknown"]
+Role = Literal["scope", "dropped", "hypothesis"]
+
+CONFIDENCE = 0.95
+"""Of the interval of a rate."""
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """An assumption on the instance that violates a claim.
+
+    margin: dimensionless, negative where it is violated.   role: "scope", what puts an instance
+    in the claim's scope; "dropped", what would too, had it not been left out; "hypothesis", what
+    the theorem assumes, and the claim is not given.   coordinate: what a violated one comes from,
+    "c = 0.02 where ≥ 0.25 is assumed", or "" where no coordinate of the point tells.
+    """
+
+    assumption: str
+    margin: float
+    state: State
+    role: Role = "scope"
+    coordinate: str = ""
+
+
+@dataclass(frozen=True)
+class ViolationRate:
+    """How often a claim is violated at one point, of i.i.d. trials in scope.
+
+    in_scope: or perhaps in scope; undecided trials are among them.   low, high: exact bounds on
+    the probability of a violation in scope, two-sided, at `confidence` for all cells of the claim
+    together, so that it does no harm to look at the one where a violation was found. They are no
+    part of a run's error budget.   where: the point.
+    """
+
+    violated: int
+    undecided: int
+    in_scope: int
+    trials: int
+    low: float
+    high: float
+    confidence: float
+    where: Mapping[str, Coordinate]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON-able values."""
+        return json_values(self)
+
+
+@dataclass(frozen=True)
+class Severity:
+    """How severe a violation is.
+
+    margin: of the claim, in units of its quantity's scale: dimensionless, negative.
+    in_scope: whether all that the claim is given holds on the instance, what was dropped too;
+    None where that is not decided.   assumptions: those, and the theorem's hypotheses beside.
+    first_step: after which the instance first is not as the theorem says; None where there is no
+    such step, or the theorem does not tell.   rate: None of what was searched and not sampled.
+    """
+
+    margin: float
+    in_scope: bool | None
+    assumptions: tuple[Assumed, ...] = ()
+    first_step: int | None = None
+    rate: ViolationRate | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON-able values (NaN and infinities as null)."""
+        return json_values(self)
+
+    @property
+    def scope(self) -> tuple[Assumed, ...]:
+        """What puts an instance in the claim's scope, nothing being dropped."""
+        return tuple(one for one in self.assumptions if one.role != "hypothesis")
+
+
+def severity_of(
+    theorem: Theorem, claim: Claim, trial: Trial, position: int, without: Collection[str] = ()
+) -> Severity:
+    """Return how severe the violation of a claim on one instance of a trial is, without rate.
+
+    without: assumptions that were dropped (`Theorem.scope`).   Where it is the solver that is
+    broken, hypotheses about the problem explain nothing and are left out, and there is no first
+    step: `Theorem.first_departure` knows the problem alone.
+    Raises InputError for a rate, UnknownName for a dropped assumption that the claim does not
+    have, TheoremError for functions of the theorem that misbehave.
+    """
+    if isinstance(claim, Rate):
+        raise InputError(f"claim {claim.id!r} is a rate: no single instance violates it")
+    assumed = tuple(
+        _assumed(theorem, assumption, role, trial, position)
+        for assumption, role in _roles(theorem, claim, without)
+    )
+    margin = _at(margin_of(claim.inequality, trial), trial, position)
+    found = Severity(float(margin.value), None, assumed)
+    states = {one.state for one in found.scope}
+    in_scope = False if "violated" in states else None if "unknown" in states else True
+    first = None if broken_by(theorem, claim) else _first_step(theorem, trial.problem, position)
+    return replace(found, in_scope=in_scope, first_step=first)
+
+
+def _roles(
+    theorem: Theorem, claim: Claim, without: Collection[str]
+) -> Iterator[tuple[Assumption, Role]]:
+    """Yield what the claim is given, what was dropped, and the theorem's other hypotheses."""
+    scope = theorem.scope(claim, without)
+    dropped = tuple(theorem.assumption(name) for name in dict.fromkeys(without))
+    yield from ((assumption, "scope") for assumption in scope)
+    yield from ((assumption, "dropped") for assumption in dropped)
+    told = {assumption.id for assumption in (*scope, *dropped)}
+    if broken_by(theorem, claim):
+        return
+    yield from ((one, "hypothesis") for one in theorem.hypotheses if one.id not in told)
+
+
+def _assumed(
+    theorem: Theorem, assumption: Assumption, role: Role, trial: Trial, position: int
+) -> Assumed:
+    margin = _at(margin_of(assumption.inequality, trial, "assumption"), trial, position)
+    state: State = "holds" if margin.holds else "violated" if margin.violated else "unknown"
+    why = _coordinate(theorem, assumption, trial.point) if state == "violated" else ""
+    return Assumed(assumption.id, float(margin.value), state, role, why)
+
+
+def _at(margin: Margin, trial: Trial, position: int) -> Margin:
+    """Return the margin of one instance of a trial."""
+    value, rounding = (
+        np.broadcast_to(side, (trial.trials,))[position]
+        for side in (margin.value, margin.uncertainty)
+    )
+    return Margin(0.0, value, 1.0, rounding)
+
+
+def _first_step(theorem: Theorem, problem: Any, position: int) -> int | None:
+    if theorem.first_departure is None:
+        return None
+    with blaming("first_departure", theorem.first_departure):
+        step = theorem.first_departure(problem, position)
+        return None if step is None else operator.index(step)
+
+
+def _coordinate(theorem: Theorem, assumption: Assumption, point: Point | None) -> str:
+    """Say which coordinate of a point lies outside an assumption; "" if none is known to."""
+    axes = {axis.name: axis for axis in (*theorem.axes, *theorem.wide_axes)}
+    if point is None:
+        return ""
+    for name in assumption.axes:
+        for axis in axes.values():
+            if axis.instead_of == name and axis.name in point:
+                return f"{axis.name} = {_short(point[axis.name])}"
+        value = point.get(name, theorem.defaults.get(name))
+        told = _outside(axes[name], value) if name in axes and value is not None else ""
+        if told:
+            return told
+    return ""
+
+
+def _outside(axis: Axis, value: Coordinate) -> str:
+    """Say that a value lies outside the part of its axis that is assumed; "" if it does not."""
+    told = f"{axis.name} = {_short(value)}"
+    if not axis.inside:
+        return told
+    if axis.scale == "choice" or isinstance(value, str):
+        *others, last = (_short(choice) for choice in axis.inside)
+        allowed = f"{', '.join(others)} or {last}" if others else last
+        return "" if value in axis.inside else f"{told} where {allowed} is assumed"
+    low, high = (float(end) for end in axis.inside)
+    if low <= value <= high:
+        return ""
+    allowed = f"≥ {_short(low)}" if value < low else f"≤ {_short(high)}"
+    return f"{told} where {_short(low) if low == high else allowed} is assumed"
+
+
+def _short(value: Coordinate) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def violation_rate(verdict: Verdict, point: Mapping[str, Coordinate]) -> ViolationRate | None:
+    """Return how often the trials of a verdict violate its claim at one of its cells.
+
+    None where there is no such cell, or no violation in it. The interval is Clopper and Pearson's
+    on the trials in scope, undecided ones counting for the upper bound as violations and for the
+    lower one as none; its error is split evenly over the claim's cells.
+    """
+    here = Point(**point)
+    cell = next((cell for cell in verdict.cells if Point(**cell.point) == here), None)
+    if cell is None or not cell.tally.violated:
+        return None
+    tally, error = cell.tally, (1.0 - CONFIDENCE) / (2 * len(verdict.cells))
+    return ViolationRate(
+        violated=tally.violated,
+        undecided=tally.undecided,
+        in_scope=tally.in_scope,
+        trials=tally.trials,
+        low=binomial_lower_bound(tally.violated, tally.in_scope, error),
+        high=binomial_upper_bound(tally.violated + tally.undecided, tally.in_scope, error),
+        confidence=CONFIDENCE,
+        where=dict(cell.point),
+    )
+
+
+def scope_words(severity: Mapping[str, Any]) -> str:
+    """Say whether an instance is in scope, and which assumptions it violates by how much.
+
+    severity: as `Severity.to_json` tells it.
+    """
+    assumed = severity["assumptions"]
+    own = [one for one in assumed if one["role"] != "hypothesis"]
+    beside = [one for one in assumed if one["role"] == "hypothesis" and one["state"] == "violated"]
+    if severity["in_scope"]:
+        if not beside:
+            return "in scope"
+        return f"in scope of the claim, outside the theorem's: {_listed(beside)}"
+    state = "unknown" if severity["in_scope"] is None else "violated"
+    failing = [one for one in own if one["state"] == state]
+    if state == "unknown":
+        return f"scope not decided: {', '.join(one['assumption'] for one in failing)}"
+    return f"out of scope: {_listed([*failing, *beside])}"
+
+
+def _listed(violated: list[Mapping[str, Any]]) -> str:
+    return "; ".join(map(_violated, violated))
+
+
+def _violated(one: Mapping[str, Any]) -> str:
+    by = "" if one["margin"] is None else f", by {-one['margin']:.3g}"
+    why = one["coordinate"]
+    return f"{why} ({one['assumption']}{by})" if why else f"{one['assumption']}{by}"
+
+
+def rate_words(rate: Mapping[str, Any]) -> str:
+    """Say how often a claim is violated; the bounds are rounded outwards.
+
+    rate: as `ViolationRate.to_json` tells it.
+    """
+    low, high = math.floor(rate["low"] * 1e3) / 1e3, math.ceil(rate["high"] * 1e3) / 1e3
+    undecided = f", {rate['undecided']} undecided" if rate["undecided"] else ""
+    where = ", ".join(f"{name}={_short(value)}" for name, value in rate["where"].items())
+    return (
+        f"violated in {rate['violated']} of {rate['in_scope']} in scope{undecided} at {where}: "
+        f"probability {low:.3f} to {high:.3f} at confidence {rate['confidence']:g}"
+    )
+
+
+def words(severity: Mapping[str, Any], searched: bool = False) -> list[str]:
+    """Return lines on a violation: its scope, its first step and its rate, as far as known.
+
+    severity: as `Severity.to_json` tells it; nothing is said of an empty one.   searched: that
+    the instance was searched for, and so has no rate.
+    """
+    if not severity:
+        return []
+    lines = [scope_words(severity)]
+    if severity["first_step"] is not None:
+        lines.append(f"first departs from the theorem at step {severity['first_step']}")
+    if severity["rate"] is not None:
+        lines.append(rate_words(severity["rate"]))
+    elif searched:
+        lines.append("searched, no rate")
+    return lines
