@@ -19,12 +19,14 @@ from hypothesis.internal.conjecture import providers
 from properties import strategies
 from verify.claims import Claim, Universal
 from verify.counterexample import Counterexample, Kind, captured, realise
-from verify.engine.evaluate import margin_of, scope_of
+from verify.engine.evaluate import margin_of
 from verify.engine.executors import one_thread
-from verify.errors import TheoremError
+from verify.engine.plan import broken_by
+from verify.errors import InputError, TheoremError
 from verify.loading import load_origin, source_digest
+from verify.severity import violation_rate
 from verify.theorem import Theorem
-from verify.verdict import IN_SCOPE, SCOPE_UNKNOWN, Conclusion, Hunted, Instance, Verdict
+from verify.verdict import Conclusion, Hunted, Verdict
 
 HOLDS, VIOLATED, UNDECIDED, OUT_OF_SCOPE = "holds", "violated", "undecided", "out of scope"
 DECIDED = (HOLDS, VIOLATED)
@@ -55,10 +57,15 @@ class Hunt:
 
 @dataclass(frozen=True)
 class Look:
-    """What one instance says of a claim; `score` is what the search tries to raise."""
+    """What one instance says of a claim; `score` is what the search tries to raise.
+
+    met: how far it is into the claim's scope, out of scope: the assumptions that it meets before
+    the first that it violates, and a fraction that rises as it comes near to that one.
+    """
 
     outcome: str
     margin: float
+    met: float = math.inf
 
     @property
     def score(self) -> float:
@@ -70,27 +77,49 @@ class Violation(AssertionError):
     """Raised inside Hypothesis at a counterexample, so that it shrinks it."""
 
 
-def look_at(theorem: Theorem, claim: Claim, kind: Kind, recipe: dict[str, Any]) -> Look:
-    """Evaluate a claim on the instance of a recipe. A TheoremError names the recipe."""
+def look_at(
+    theorem: Theorem,
+    claim: Claim,
+    kind: Kind,
+    recipe: dict[str, Any],
+    without: tuple[str, ...] = (),
+) -> Look:
+    """Evaluate a claim on the instance of a recipe. A TheoremError names the recipe.
+
+    without: assumptions that are dropped from its scope.   Where an assumption is violated, none
+    after it is evaluated, nor the claim.
+    """
     try:
-        return _look_at(theorem, claim, kind, recipe)
+        return _look_at(theorem, claim, kind, recipe, without)
     except TheoremError as reason:
         raise TheoremError(f"{reason} (at the {kind} instance {recipe})") from reason
 
 
-def _look_at(theorem: Theorem, claim: Claim, kind: Kind, recipe: dict[str, Any]) -> Look:
-    bare = Counterexample(theorem.address, claim.id, "", kind, recipe, 0.0)
+def _look_at(
+    theorem: Theorem,
+    claim: Claim,
+    kind: Kind,
+    recipe: dict[str, Any],
+    without: tuple[str, ...],
+) -> Look:
+    control = broken_by(theorem, claim)
+    bare = Counterexample(
+        theorem.address, claim.id, "", kind, recipe, 0.0, control, without=without
+    )
     trial, position = realise(theorem, bare)
-    scope = scope_of(claim, trial)[position]
-    if scope not in (IN_SCOPE, SCOPE_UNKNOWN):
-        return Look(OUT_OF_SCOPE, np.inf)
-    margin = margin_of(claim.inequality, trial)
 
     def here(values: Any) -> Any:
         return np.broadcast_to(values, (trial.trials,))[position]
 
+    known = True
+    for number, assumption in enumerate(theorem.scope(claim, without)):
+        margin = margin_of(assumption.inequality, trial, "assumption")
+        if here(margin.violated):
+            return Look(OUT_OF_SCOPE, np.inf, number + 1 / (1 - float(here(margin.value))))
+        known = known and bool(here(margin.holds))
+    margin = margin_of(claim.inequality, trial)
     value = float(here(margin.value))
-    if scope == SCOPE_UNKNOWN:
+    if not known:
         return Look(UNDECIDED, value)
     outcome = HOLDS if here(margin.holds) else VIOLATED if here(margin.violated) else UNDECIDED
     return Look(outcome, value)
@@ -207,7 +236,7 @@ def _search(
             raise Violation(claim.id)
 
     try:
-        with one_thread(), _constants_of_loaded_modules_left_out():
+        with one_thread(), constants_of_loaded_modules_left_out():
             attempt()
     except Violation:
         pass
@@ -215,7 +244,7 @@ def _search(
 
 
 @contextmanager
-def _constants_of_loaded_modules_left_out() -> Iterator[None]:
+def constants_of_loaded_modules_left_out() -> Iterator[None]:
     """Make a search depend on its seed alone, not on what else this process has imported.
 
     Hypothesis mixes in constants from the source of every local module that happens to be
@@ -279,12 +308,22 @@ def hunted_claims(theorem: Theorem) -> list[Claim]:
     return [claim for claim in theorem.claims if isinstance(claim, Universal)]
 
 
-def drawn(theorem: Theorem, claim: Claim, instance: Instance, root_seed: int) -> Counterexample:
-    """Return the counterexample of a trial that a check located."""
+def drawn(theorem: Theorem, claim: Claim, verdict: Verdict, root_seed: int) -> Counterexample:
+    """Return the counterexample that is a verdict's worst violation among the drawn trials, with
+    the rate of violations at its point.
+
+    Raises InputError where the verdict has none.
+    """
+    instance = verdict.instance
+    if instance is None:
+        raise InputError(f"no drawn trial violates {verdict.full_id!r}: there is nothing to make")
     recipe = {
         "point": instance.point,
         "root_seed": root_seed,
         "block": instance.block,
         "trial": instance.trial,
     }
-    return captured(theorem, claim, "drawn", recipe, instance.margin, instance.control)
+    found = captured(theorem, claim, "drawn", recipe, instance.margin, instance.control)
+    rate = violation_rate(verdict, instance.point)
+    known = None if rate is None else rate.to_json()
+    return replace(found, severity={**found.severity, "rate": known})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -67,24 +68,39 @@ def points(theorem: Theorem) -> st.SearchStrategy[dict[str, Any]]:
             f"theorem {theorem.address!r} has no axes, so structured instances cannot be drawn; "
             "give it axes=(Axis(…), …)"
         )
-    return st.fixed_dictionaries({axis.name: coordinates(axis) for axis in theorem.axes})
+    return points_along(theorem.axes)
+
+
+def points_along(axes: Sequence[Axis]) -> st.SearchStrategy[dict[str, Any]]:
+    """Draw a coordinate along each of some axes."""
+    return st.fixed_dictionaries({axis.name: coordinates(axis) for axis in axes})
 
 
 def structured(theorem: Theorem) -> st.SearchStrategy[Recipe]:
     """Draw a point and one seed: the recipe of a "seeded" counterexample."""
-    return st.fixed_dictionaries({"point": points(theorem), "seed": st.integers(0, 2**32 - 1)})
+    return seeded(points(theorem))
+
+
+def seeded(point: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[Recipe]:
+    """Draw a point from `point`, and one seed."""
+    return st.fixed_dictionaries({"point": point, "seed": st.integers(0, 2**32 - 1)})
 
 
 def edges(theorem: Theorem, most: int) -> list[dict[str, Any]]:
+    """Return points of the theorem's space where theorems like to fail (`edges_along`)."""
+    return edges_along(theorem.axes, most)
+
+
+def edges_along(axes: Sequence[Axis], most: int) -> list[dict[str, Any]]:
     """Return points where theorems like to fail: at most `most` corners, and everything near one.
 
     With the other coordinates at their simplest, both ends of every axis, every choice and the
     smallest integers; then corners of the whole space, in an order that spreads over it.
     """
-    home = {axis.name: _simplest(axis) for axis in theorem.axes}
-    ends = {axis.name: _ends(axis) for axis in theorem.axes}
+    home = {axis.name: _simplest(axis) for axis in axes}
+    ends = {axis.name: _ends(axis) for axis in axes}
     near = [{**home, name: value} for name, values in ends.items() for value in values]
-    for axis in theorem.axes:
+    for axis in axes:
         if axis.scale == "integer":
             few = range(round(axis.low), min(round(axis.high), round(axis.low) + 7) + 1)
             near += [{**home, axis.name: value} for value in few]
