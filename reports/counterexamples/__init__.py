@@ -1,0 +1,2 @@
+"""Counterexamples as one publishes them: a record, a text, LaTeX, and a checker that stands
+alone."""
