@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import numpy as np
 import pytest
 
 from reports.cli import main
+from verify import counterexample
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -49,13 +51,13 @@ def test_a_false_theorem_is_refuted_with_files_that_replay(command: Any, tmp_pat
     verdict = report["verdicts"][0]
     assert verdict["verdict"] == "refuted"
     assert {c["kind"] for c in verdict["counterexamples"]} == {"smallest", "worst"}
-    for counterexample in verdict["counterexamples"]:
-        code, out, _ = command("replay", tmp_path / counterexample["file"])
+    for entry in verdict["counterexamples"]:
+        code, out, _ = command("replay", tmp_path / entry["file"])
         assert code == 0
         assert "still violates the claim" in out
-        recipe = json.loads((tmp_path / counterexample["file"]).read_text())["recipe"]
+        recipe = json.loads((tmp_path / entry["file"]).read_text())["recipe"]
         assert ("drawn at: " in out) == ("point" in recipe)
-        assert counterexample["summary"].get("drawn at") == recipe.get("point")
+        assert entry["summary"].get("drawn at") == recipe.get("point")
 
 
 def test_where_a_small_counterexample_was_drawn_is_told(command: Any, tmp_path: Path) -> None:
@@ -233,9 +235,9 @@ def test_explain_says_statement_assumptions_source_status_and_test(command: Any)
 def test_replay_of_a_claim_that_holds_says_so(command: Any, tmp_path: Path) -> None:
     command("run", "examples/same_factor.py", "--out", tmp_path, "--jobs", 1)
     file = next((tmp_path / "counterexamples").glob("*smallest.json"))
-    content = json.loads(file.read_text())
-    content["recipe"]["values"]["curvatures"] = [1, 1]
-    file.write_text(json.dumps(content))
+    example = counterexample.read(file)
+    values = {**example.recipe["values"], "curvatures": [1, 1]}
+    counterexample.write(replace(example, recipe={"values": values}), file)
     code, out, _ = command("replay", file)
     assert code == 1
     assert "does not violate the claim" in out
@@ -361,8 +363,8 @@ def test_replay_finds_a_theorem_whose_path_was_relative(command: Any, tmp_path: 
     file = next((tmp_path / "counterexamples").glob("*smallest.json"))
     done = shell(f"R replay {file}", tmp_path)
     assert done.returncode == 0, done.stderr
-    content = json.loads(file.read_text())
-    file.write_text(json.dumps({**content, "theorem_file": "", "theorem": "gone.py"}))
+    example = counterexample.read(file)
+    counterexample.write(replace(example, theorem_file="", theorem="gone.py"), file)
     done = shell(f"R replay {file}", tmp_path)
     assert done.returncode == 2
     assert "no file 'gone.py'" in done.stderr
