@@ -31,12 +31,18 @@ class Confirmed:
     form holds; "undecided" — exact arithmetic says that the claim holds, or that an assumption
     fails, or cannot tell: no counterexample; "no exact form" — nothing was computed.
     example: with `exact` filled and the evidence "exact" where that is the outcome, otherwise as
-    it was given.   reason: the outcome in words.
+    it was given.   reason: the outcome in words.   contradicted: where it is "undecided", whether
+    exact arithmetic contradicts the violation; otherwise it cannot tell.
     """
 
     outcome: Outcome
     example: Counterexample
     reason: str
+    contradicted: bool = False
+
+
+class _Contradicted(NotDecided):
+    """Raised where exact arithmetic says that there is no violation in scope."""
 
 
 def confirm(theorem: Theorem, example: Counterexample) -> Confirmed:
@@ -63,7 +69,7 @@ def confirm(theorem: Theorem, example: Counterexample) -> Confirmed:
         problem = _problem(theorem, exact, example)
         claim = _sides(exact, example.claim, problem)
         if claim.holds:
-            raise NotDecided(f"exactly the claim holds: {told(claim)}")
+            raise _Contradicted(f"exactly the claim holds: {told(claim)}")
         assumptions = _assumptions(theorem, exact, example, scope, problem)
         entry = _document(exact, problem) | {
             "claim": _statement(example.claim, claim) | {"violated": True},
@@ -71,7 +77,7 @@ def confirm(theorem: Theorem, example: Counterexample) -> Confirmed:
             "not_exact": [a.id for a in scope if a.id not in exact.statements],
         }
     except NotDecided as reason:
-        return Confirmed("undecided", example, str(reason))
+        return Confirmed("undecided", example, str(reason), isinstance(reason, _Contradicted))
     with blaming("exact form", exact.document):
         check_exact(entry, example.claim, example.without)
     confirmed = replace(example, exact=entry, evidence=EXACT)
@@ -175,7 +181,7 @@ def _assumptions(
             continue
         margin = _sides(exact, assumption.id, problem)
         if not margin.holds:
-            raise NotDecided(f"exactly the assumption {assumption.id} fails: {told(margin)}")
+            raise _Contradicted(f"exactly the assumption {assumption.id} fails: {told(margin)}")
         entries.append(_statement(assumption.id, margin) | {"holds": True, "dropped": False})
     for name in example.without:
         if name not in exact.statements:
