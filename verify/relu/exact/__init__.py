@@ -1,0 +1,17 @@
+"""Shallow ReLU regression over the rationals: descent, certificates and comparators, all exact."""
+
+from verify.relu.exact.descent import ExactRun, ExactState, descend, first_departure
+from verify.relu.exact.minimum import ExactMinimum, minimum_norm, nearest_minimum
+from verify.relu.exact.problem import ExactLaw, ExactProblem
+
+__all__ = [
+    "ExactLaw",
+    "ExactMinimum",
+    "ExactProblem",
+    "ExactRun",
+    "ExactState",
+    "descend",
+    "first_departure",
+    "minimum_norm",
+    "nearest_minimum",
+]
