@@ -17,6 +17,7 @@ from verify.claims import Claim
 from verify.counterexample import Counterexample
 from verify.engine.check import check
 from verify.engine.plan import PROFILES
+from verify.severity import words
 from verify.space import Point
 from verify.theorem import Theorem
 from verify.verdict import Conclusion, Verdict
@@ -71,18 +72,19 @@ def _told_of_verdict(
         f"{verdict.detail} (profile {profile}, seed {seed})",
     ]
     if verdict.verdict is Conclusion.REFUTED and verdict.instance is not None:
-        lines += _instance(drawn(theorem, claim, verdict.instance, seed), "worst")
+        lines += _instance(drawn(theorem, claim, verdict, seed), "worst")
     return "\n".join([*lines, *_where_to_go(theorem, claim, profile, seed)])
 
 
 def _instance(example: Counterexample, which: str) -> Iterator[str]:
-    """Yield the lines of a counterexample: how it is made again, and its facts."""
+    """Yield the lines of a counterexample: how it is made again, its severity and its facts."""
     yield f"{which} counterexample, margin {example.margin:.4g}:"
     recipe = {**example.recipe}
     if (point := recipe.pop("point", None)) is not None:
         yield f"  at {Point(**point)} ({_named(recipe)})"
     else:
         yield f"  from the integers {_named(recipe['values'])}"
+    yield from (f"  {line}" for line in words(example.severity, example.kind != "drawn"))
     for name, value in example.facts.items():
         text = str(value)
         yield f"  {name}: {text if len(text) <= _LONGEST else text[:_LONGEST] + ' …'}"

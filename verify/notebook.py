@@ -73,11 +73,23 @@ def _facts(verdict: Verdict) -> Iterable[tuple[str, str]]:
         ("confidence of the bound", _number(verdict.confidence)),
         ("worst margin", _number(verdict.worst_margin)),
         ("detail", verdict.detail),
+        ("violations", _violations(verdict)),
         ("given", ", ".join(verdict.given)),
         ("rests on", ", ".join(verdict.rests_on)),
         ("false because", verdict.because),
     )
     return ((name, text) for name, text in facts if text)
+
+
+def _violations(verdict: Verdict) -> str:
+    """Say how often a claim is violated where it is violated most; "" where it is not."""
+    from verify.severity import rate_words, violation_rate
+
+    rate = verdict.instance and violation_rate(verdict, verdict.instance.point)
+    if rate:
+        return rate_words(rate.to_json())
+    searched = verdict.hunted is not None and verdict.hunted.violated
+    return "in scope, searched, no rate" if searched else ""
 
 
 def _badge(verdict: Verdict) -> str:

@@ -10,6 +10,7 @@ from reports import typography
 from reports.html.anchors import anchor
 from reports.html.marks import VERDICTS, mark
 from reports.typography import Part, number, point_text
+from verify.severity import words
 
 
 def claim(
@@ -86,6 +87,10 @@ def _counterexample(entry: Part, folder: str) -> dict[str, Any]:
         "kind": entry.get("kind") or "",
         "file": entry.get("file") or "",
         "margin": entry.get("margin"),
+        "severity": [
+            typography.capitalize_first(line)
+            for line in words(entry.get("severity") or {}, bool(entry.get("searched")))
+        ],
         "command": entry.get("command") or replay_command(folder, entry.get("file") or ""),
         "facts": [
             (typography.fact_name(name), typography.fact(value)) for name, value in facts.items()

@@ -209,7 +209,7 @@ def _filed(
     claim = theorem.claim(verdict.claim)
     worst = [found.worst] if found is not None and found.worst is not None else []
     if verdict.instance is not None:
-        worst.append(drawn(theorem, claim, verdict.instance, seed))
+        worst.append(drawn(theorem, claim, verdict, seed))
     chosen: list[tuple[str, Counterexample]] = []
     if found is not None and found.smallest is not None:
         chosen.append(("smallest", found.smallest))

@@ -15,8 +15,10 @@ from reports.runs.schema import (
     MEASURE,
     MEASURED,
     NUMBER,
+    RATE,
     REPORT,
     SCHEMA_VERSION,
+    SEVERITY,
     WORDS,
 )
 from reports.typography import clean
@@ -50,7 +52,7 @@ def read(place: Path) -> dict[str, Any]:
             "rebuild it from its records, or read it with the relu-verify that wrote it"
         )
     try:
-        wrong = _wrong(found, REPORT, "") or _wrong_measures(found)
+        wrong = _wrong(found, REPORT, "") or _wrong_measures(found) or _wrong_severities(found)
         report = clean(found)
     except RecursionError:
         wrong = "entries lie too deep in one another"
@@ -105,6 +107,21 @@ def _wrong_measures(report: dict[str, Any]) -> str:
             return f"{where}.kind is not one of {', '.join(MEASURED)}"
         if wrong := _wrong(measure["cells"], [MEASURED[measure["kind"]]], f"{where}.cells"):
             return wrong
+    return ""
+
+
+def _wrong_severities(report: Mapping[str, Any]) -> str:
+    """Say which entry of a counterexample's severity is of another kind; "" if none is."""
+    for i, verdict in enumerate(report["verdicts"]):
+        for j, example in enumerate(verdict["counterexamples"]):
+            where, severity = f"verdicts[{i}].counterexamples[{j}].severity", example["severity"]
+            if severity is None:
+                continue
+            if wrong := _wrong(severity, SEVERITY, where):
+                return wrong
+            rate = severity["rate"]
+            if rate is not None and (wrong := _wrong(rate, RATE, f"{where}.rate")):
+                return wrong
     return ""
 
 

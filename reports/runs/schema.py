@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from verify.verdict import Conclusion
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
+"""2 had counterexamples without severity."""
 
 WORDS = tuple(str(conclusion) for conclusion in Conclusion)
 
@@ -65,7 +66,35 @@ VERDICT = {
     "rests_on": [str],
     "cells": [CELL],
     "slopes": [SLOPE],
-    "counterexamples": [{"kind": str, "file": str, "margin": MAYBE, "summary": dict}],
+    "counterexamples": [
+        {
+            "kind": str,
+            "file": str,
+            "margin": MAYBE,
+            "summary": dict,
+            "searched": bool,
+            "severity": (dict, type(None)),
+        }
+    ],
+}
+SEVERITY = {
+    "margin": MAYBE,
+    "in_scope": (bool, type(None)),
+    "assumptions": [
+        {"assumption": str, "margin": MAYBE, "state": str, "role": str, "coordinate": str}
+    ],
+    "first_step": (int, type(None)),
+    "rate": (dict, type(None)),
+}
+RATE = {
+    "violated": COUNT,
+    "undecided": COUNT,
+    "in_scope": COUNT,
+    "trials": COUNT,
+    "low": NUMBER,
+    "high": NUMBER,
+    "confidence": NUMBER,
+    "where": POINT,
 }
 MEASURE = {
     "theorem": str,

@@ -161,6 +161,8 @@ def told(result: Result, verdict: Verdict) -> dict[str, Any]:
                 "kind": filed.kind,
                 "file": filed.file,
                 "margin": jsonable(filed.example.margin),
+                "searched": filed.example.kind != "drawn",
+                "severity": jsonable(filed.example.severity) or None,
                 "summary": _placed(filed.example) | _short(filed.example.facts),
             }
             for filed in result.counterexamples.get(verdict.claim, ())

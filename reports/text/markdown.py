@@ -12,6 +12,7 @@ from typing import Any
 from reports.html.claims import replay_command
 from reports.thresholds import passed_words
 from reports.typography import bound_words, clean, fact, fact_name, kind_words, margin_words, number
+from verify.severity import words
 
 Part = Mapping[str, Any]
 
@@ -176,8 +177,9 @@ def _counterexamples(report: Part) -> Iterable[str]:
         ]
         margin = "" if entry["margin"] is None else f", margin {entry['margin']:.4g}"
         yield f"{code(verdict['full_id'])}, {text(entry['kind'])}{margin}"
-        if facts:
-            yield "\n".join(facts)
+        severity = words(entry["severity"] or {}, entry["searched"])
+        if told := [*(f"- {text(line)}" for line in severity), *facts]:
+            yield "\n".join(told)
         yield fenced(replay_command(report["out"], entry["file"]))
 
 

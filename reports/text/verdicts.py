@@ -34,8 +34,22 @@ def verdict_line(verdict: dict[str, Any]) -> str:
         worst += f", {verdict['detail'].rpartition('; ')[2]}"
     if (verdict["hunted"] or {}).get("violated"):
         worst += f", of the search {_least(verdict['hunted']['worst_margin'])}"
+    worst += _scope(verdict)
     flag = "" if verdict["as_expected"] else "  <- not as expected"
     return f"{verdict['verdict']:<13}{name}  {counts}  {bound}  {worst}{flag}"
+
+
+def _scope(verdict: dict[str, Any]) -> str:
+    """Say of a refuted claim which of the theorem's hypotheses its worst counterexample violates,
+    if any: the first of them, and how many more."""
+    severity = next((e["severity"] for e in verdict["counterexamples"][-1:]), None)
+    if not severity:
+        return ""
+    outside = [a for a in severity["assumptions"] if a["state"] == "violated"]
+    if not outside:
+        return ", in scope" if severity["in_scope"] and verdict["expected"] != "refuted" else ""
+    more = f" and {len(outside) - 1} more" if len(outside) > 1 else ""
+    return f", outside {outside[0]['assumption']}{more}"
 
 
 def _least(margin: float | None) -> str:

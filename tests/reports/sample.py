@@ -77,10 +77,43 @@ SLOPE = {
     "band_low": [2e-2, 2e-3, 2e-4],
     "band_high": [6e-2, 6e-3, 6e-4],
 }
+SEVERITY = {
+    "margin": -0.18,
+    "in_scope": True,
+    "assumptions": [
+        {
+            "assumption": "labels_are_nonzero",
+            "margin": 0.4,
+            "state": "holds",
+            "role": "scope",
+            "coordinate": "",
+        },
+        {
+            "assumption": "step_is_bounded_below",
+            "margin": -0.23,
+            "state": "violated",
+            "role": "hypothesis",
+            "coordinate": "c = 0.02 where ≥ 0.25 is assumed",
+        },
+    ],
+    "first_step": 3,
+    "rate": {
+        "violated": 10,
+        "undecided": 1,
+        "in_scope": 200,
+        "trials": 200,
+        "low": 0.0242,
+        "high": 0.0962,
+        "confidence": 0.95,
+        "where": {"n": 20, "c": 0.02},
+    },
+}
 COUNTEREXAMPLE = {
     "kind": "smallest",
     "file": "counterexamples/x.json",
     "margin": -0.18,
+    "searched": False,
+    "severity": SEVERITY,
     "summary": {
         "labels": [-0.5, 1],
         "block": [[1, 0], [-2, 1]],
@@ -269,7 +302,7 @@ def report(**changes):
     pair = [[[1, 1, 1, 1], [1, 0, 1, 0]], [[1, 1, 1, 1], [0, 1, 0, 1]]]
     worst = {**raster, "kind": "worst", "patterns": pair, "signs": [1, -1], "neurons_in_all": 16}
     return {
-        "schema_version": 2,
+        "schema_version": 3,
         "tool": {"name": "relu-verify", "version": "0.1.0"},
         "command": "relu-verify run --profile quick",
         "out": "my runs/one",
@@ -341,7 +374,7 @@ def bare():
         )
     gap = {"verdict": "vacuous", "slope": None, "low": None, "high": None, "curvature": None}
     verdicts[12] |= {"slopes": [{**SLOPE, **gap, "abscissa": [], "mean": [], "spread": []}]}
-    return {"schema_version": 2, "verdicts": verdicts}
+    return {"schema_version": 3, "verdicts": verdicts}
 
 
 def large():
@@ -367,7 +400,7 @@ def large():
     return found
 
 
-REPORTS = {"full": full, "hostile": hostile, "bare": bare, "empty": lambda: {"schema_version": 2}}
+REPORTS = {"full": full, "hostile": hostile, "bare": bare, "empty": lambda: {"schema_version": 3}}
 
 
 class Reader(HTMLParser):

@@ -527,8 +527,8 @@ def test_two_theorems_of_one_id_have_an_anchor_each():
 
 
 def test_reports_of_another_version_are_refused():
-    with pytest.raises(InputError, match="schema_version=1, expected 2"):
-        render(report(schema_version=1))
+    with pytest.raises(InputError, match="schema_version=2, expected 3"):
+        render(report(schema_version=2))
 
 
 def test_importing_the_report_is_light():
