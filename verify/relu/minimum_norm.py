@@ -83,7 +83,10 @@ def minimum_norm(problem: Problem) -> MinimumNorm:
     Raises InputError where the Gram matrix is not positive definite, and for other neurons: no
     comparator is known for them (those of one sign share the norm, theory §5).
     """
-    _check(problem)
+    problem.require_one_neuron_a_class(
+        "neurons of one sign share the norm, and no comparator is known for them"
+    )
+    require_regular(problem)
     best = _solved_alone(problem)
     agreement = to_numpy(best.agreement)
     coupled = np.flatnonzero((agreement < solve_error(problem)) & (agreement != 0))
@@ -97,16 +100,14 @@ def optimality_residuals(problem: Problem, duals: Array) -> Array:
     """
     xp = array_namespace(duals)
     worst = [
-        _alone(problem, k).residuals(_mirror(problem, k) * duals[:, k, :])
+        alone(problem, k).residuals(mirror(problem, k) * duals[:, k, :])
         for k in range(problem.neurons)
     ]
     return xp.max(xp.stack(worst, axis=0), axis=0)
 
 
-def _check(problem: Problem) -> None:
-    problem.require_one_neuron_a_class(
-        "neurons of one sign share the norm, and no comparator is known for them"
-    )
+def require_regular(problem: Problem) -> None:
+    """Raise InputError where the Gram matrix is not positive definite."""
     lowest, highest = problem.eigenvalues[:, 0], problem.eigenvalues[:, -1]
     singular = to_numpy(lowest <= REGULAR_ABOVE * highest)
     if singular.any():
@@ -119,25 +120,30 @@ def _check(problem: Problem) -> None:
         )
 
 
-def _mirror(problem: Problem, neuron: int) -> Array:
+def mirror(problem: Problem, neuron: int) -> Array:
     """Return +1 on the neuron's label class and −1 elsewhere, (B, n)."""
     xp = array_namespace(problem.labels)
     own, one = problem.label_classes[:, neuron, :], xp.ones_like(problem.labels)
     return xp.where(own, one, -one)
 
 
-def _alone(problem: Problem, neuron: int) -> LeastNorm:
-    """Return the program of one neuron: w·x = |y| on its label class, −w·x ≥ 0 elsewhere."""
+def alone(problem: Problem, neuron: int, anchor: Array | None = None) -> LeastNorm:
+    """Return the program of one neuron: w·x = |y| on its label class, −w·x ≥ 0 elsewhere.
+
+    anchor: (B, n), predictions of the weights w_a that w should be nearest to, by default the
+    origin's; the program is then that of w − w_a.
+    """
     xp = array_namespace(problem.labels)
-    own, mirror = problem.label_classes[:, neuron, :], _mirror(problem, neuron)
+    own, side = problem.label_classes[:, neuron, :], mirror(problem, neuron)
     bound = xp.where(own, xp.abs(problem.labels), xp.zeros_like(problem.labels))
-    return LeastNorm(problem.gram * mirror[:, :, None] * mirror[:, None, :], bound, own, ~own)
+    bound = bound if anchor is None else bound - side * anchor
+    return LeastNorm(problem.gram * side[:, :, None] * side[:, None, :], bound, own, ~own)
 
 
 def _solved_alone(problem: Problem) -> MinimumNorm:
     """Return each neuron's own least-norm global minimum, as if that were the optimum."""
     xp = array_namespace(problem.gram)
-    duals = [_mirror(problem, k) * _alone(problem, k).solve() for k in range(problem.neurons)]
+    duals = [mirror(problem, k) * alone(problem, k).solve() for k in range(problem.neurons)]
     stacked = xp.stack(duals, axis=1)
     norm = _norm(problem, stacked)
     return MinimumNorm(
