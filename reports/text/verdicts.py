@@ -40,16 +40,16 @@ def verdict_line(verdict: dict[str, Any]) -> str:
 
 
 def _scope(verdict: dict[str, Any]) -> str:
-    """Say of a refuted claim which of the theorem's hypotheses its worst counterexample violates,
-    if any: the first of them, and how many more."""
+    """Say of a refuted claim which assumptions its worst counterexample violates, the first two
+    by name; of a control, which is given what it likes, nothing else."""
     severity = next((e["severity"] for e in verdict["counterexamples"][-1:]), None)
     if not severity:
         return ""
-    outside = [a for a in severity["assumptions"] if a["state"] == "violated"]
+    outside = [a["assumption"] for a in severity["assumptions"] if a["state"] == "violated"]
     if not outside:
         return ", in scope" if severity["in_scope"] and verdict["expected"] != "refuted" else ""
-    more = f" and {len(outside) - 1} more" if len(outside) > 1 else ""
-    return f", outside {outside[0]['assumption']}{more}"
+    more = f" and {len(outside) - 2} more" if len(outside) > 2 else ""
+    return f", outside {', '.join(outside[:2])}{more}"
 
 
 def _least(margin: float | None) -> str:

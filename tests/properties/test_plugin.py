@@ -99,6 +99,8 @@ def test_a_failure_is_what_a_reader_needs_and_no_traceback(theorems: Any) -> Non
             "* of * examples in scope violate it (*, seed 2)",
             "smallest counterexample, margin -*:",
             "  at n=1 (seed=*)",
+            "  in scope",
+            "  searched, no rate",
             "  problem: [[]0.*[]]",
             "claim: *sums.py:*in claim sum_is_at_most_n",
             "go on: relu-verify run sums.py --profile quick --seed 2",
@@ -107,6 +109,8 @@ def test_a_failure_is_what_a_reader_needs_and_no_traceback(theorems: Any) -> Non
             "* in scope violate it (200 trials) (profile quick, seed 2)",
             "worst counterexample, margin -*:",
             "  at n=1 (root_seed=2, block=*, trial=*)",
+            "  in scope",
+            "  violated in * of * in scope at n=1: probability 0.* to 0.* at confidence 0.95",
         ]
     )
     for inside in ("Traceback", "raise ", "properties/", "verify/"):

@@ -12,6 +12,7 @@ from verify.arrays import to_numpy
 from verify.engine.evaluate import draw_trial
 from verify.engine.plan import Cell
 from verify.severity import severity_of
+from verify.space import Point
 from verify.trial import Trial
 
 
@@ -65,6 +66,16 @@ def first_departure_by_hand(trial: Trial, position: int, steps: int) -> int | No
         if ((predictions > 0) != (labels > 0)).any():
             return step
     return None
+
+
+def test_later_first_steps_are_those_of_plain_descent_too() -> None:
+    theorem = find_theorem("theorem1")
+    claim = theorem.claim("frozen_at_a_small_step")
+    cell = Cell(Point(n=10, d=60, c=0.8), "", (claim.id,), theorem.block)
+    trial = draw_trial(theorem, cell, 0, 0)
+    steps = [severity_of(theorem, claim, trial, position).first_step for position in range(20)]
+    assert steps == [first_departure_by_hand(trial, position, 200) for position in range(20)]
+    assert {None, 1, 2, 3} <= set(steps)
 
 
 @pytest.mark.parametrize("name", ["frozen_at_a_small_step", "frozen_with_harmonic_spectrum"])

@@ -12,7 +12,7 @@ import pytest
 from tests.verify.engine.toys import NEVER_MET, at_least_zero, rate, theorem_of
 from verify import Conclusion, Control, Status, Universal, check, load_file
 from verify.notebook import _COLOURS
-from verify.verdict import Verdict, Verdicts
+from verify.verdict import Hunted, Verdict, Verdicts
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -72,6 +72,17 @@ def test_a_card_tells_the_statement_and_the_numbers(found: Verdicts) -> None:
     assert found["again"].statement in html
     assert "false because a < b & c" in html
     assert "expected" not in html, "a control that is refuted is as expected"
+
+
+def test_a_card_tells_how_often_a_claim_is_violated(found: Verdicts) -> None:
+    where = ", ".join(f"{name}={value:g}" for name, value in found["again"].instance.point.items())
+    told = f"violations violated in 200 of 200 in scope at {where}: probability 0.981 to 1.000"
+    assert told in Balanced(found["again"]._repr_html_()).text
+    met = Hunted(9, 8, 1, 0)
+    searched = replace(found["again"], instance=None, hunted=met)
+    assert "violations in scope, searched, no rate" in Balanced(searched._repr_html_()).text
+    clean = replace(searched, hunted=replace(met, violated=0))
+    assert "violations" not in Balanced(clean._repr_html_()).text
 
 
 def test_at_a_prompt_verdicts_are_lines_not_every_field(found: Verdicts) -> None:

@@ -72,6 +72,13 @@ def chain(report: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def severity(report: dict[str, Any]) -> dict[str, Any]:
+    """Return the severity of a counterexample that was drawn."""
+    examples = [example for v in report["verdicts"] for example in v["counterexamples"]]
+    found: dict[str, Any] = next(e["severity"] for e in examples if not e["searched"])
+    return found
+
+
 CHANGES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda r: r.update(verdicts={}), "verdicts is missing or not a list"),
     (lambda r: r.update(theorems=[3]), "theorems[0] is missing or not an object"),
@@ -101,6 +108,10 @@ CHANGES: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda r: r.update(measures=[measure(r)] * 2), "occurs twice"),
     (lambda r: r.update(chains=[{}]), "chains[0].theorem is missing"),
     (lambda r: chain(r)["cells"][0].update(first=[]), "chains[0] has cells with another number"),
+    (lambda r: severity(r).pop("in_scope"), "severity.in_scope is missing or not true or false or"),
+    (lambda r: severity(r).update(first_step=0.5), "severity.first_step is missing or not a whole"),
+    (lambda r: severity(r).update(assumptions=[3]), "severity.assumptions[0] is missing or not an"),
+    (lambda r: severity(r)["rate"].update(low="0"), "severity.rate.low is missing or not"),
     (lambda r: r.update(versions=None), "versions is missing or not an object"),
 ]
 
