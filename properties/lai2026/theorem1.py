@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from properties import broken_solvers
-from properties.lai2026 import constants, dynamics, hypotheses, lemmas, setting
+from properties.lai2026 import constants, dynamics, exact, hypotheses, lemmas, setting
 from properties.lai2026.setting import (
     NONZERO_LABELS,
     POSITIVE_START,
@@ -166,13 +166,19 @@ theorem = Theorem(
     references={"plain": setting.plain},
     explicit=setting.EXPLICIT,
     small=setting.SMALL,
+    exact=exact.THEOREM1,
     first_departure=setting.first_departure,
     place=setting.place,
     describe=setting.describe,
     measures=constants.freezing((NONZERO_LABELS, POSITIVE_START)),
     chain=lemmas.DYNAMICS,
     claims=(
-        Universal(pattern_freezes_after_step_one, given=GIVEN, status=Status.SUMMARY),
+        Universal(
+            pattern_freezes_after_step_one,
+            given=GIVEN,
+            status=Status.SUMMARY,
+            prediction=constants.predicted_frequency,
+        ),
         Probable(
             freezes_with_high_probability,
             given=(NONZERO_LABELS, POSITIVE_START),

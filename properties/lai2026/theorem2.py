@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from properties.lai2026 import bias, constants, hypotheses, lemmas, setting
+from properties.lai2026 import bias, constants, exact, hypotheses, lemmas, setting
 from properties.lai2026.bias import (
     GAP,
     NARROW_BAND,
@@ -140,6 +140,7 @@ theorem = Theorem(
     references={"minimum_norm": setting.best},
     explicit=setting.EXPLICIT,
     small=setting.SMALL,
+    exact=exact.THEOREM2,
     first_departure=setting.first_departure,
     place=setting.place,
     describe=setting.describe,

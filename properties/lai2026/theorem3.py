@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from properties import broken_solvers
-from properties.lai2026 import constants, dynamics, hypotheses, lemmas, setting
+from properties.lai2026 import constants, dynamics, exact, hypotheses, lemmas, setting
 from properties.lai2026.setting import (
     NONZERO_LABELS,
     POSITIVE_START,
@@ -171,13 +171,19 @@ theorem = Theorem(
     references={"plain": setting.plain},
     explicit=setting.PAIR_EXPLICIT,
     small=setting.PAIR_SMALL,
+    exact=exact.THEOREM3,
     first_departure=setting.first_departure,
     place=setting.place,
     describe=setting.describe,
     measures=constants.freezing((NONZERO_LABELS, POSITIVE_START)),
     chain=lemmas.DYNAMICS,
     claims=(
-        Universal(active_sets_are_label_classes, given=GIVEN, status=Status.SUMMARY),
+        Universal(
+            active_sets_are_label_classes,
+            given=GIVEN,
+            status=Status.SUMMARY,
+            prediction=constants.predicted_frequency,
+        ),
         Probable(
             decouples_with_high_probability,
             given=(NONZERO_LABELS, POSITIVE_START),

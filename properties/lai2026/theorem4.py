@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.lai2026 import bias, constants, hypotheses, lemmas, setting
+from properties.lai2026 import bias, constants, exact, hypotheses, lemmas, setting
 from properties.lai2026.bias import (
     GAP,
     NARROW_BAND,
@@ -172,6 +172,7 @@ theorem = Theorem(
     references={"minimum_norm": setting.best, "relaxation": relaxed},
     explicit=setting.PAIR_EXPLICIT,
     small=setting.PAIR_SMALL,
+    exact=exact.THEOREM4,
     first_departure=setting.first_departure,
     place=setting.place,
     describe=setting.describe,

@@ -236,21 +236,19 @@ def _reach(
 def _weights(
     problem: ExactProblem, examples: tuple[int, ...], matrix: fmpq_mat
 ) -> tuple[tuple[tuple[fmpq, ...], fmpq], ...]:
-    """Return weights v with κ < 1: |y| first, then what powers of |I − ηM| make of them.
-
-    The least κ of all weights is the largest eigenvalue of |I − ηM|, at its Perron vector.
-    """
+    """Return weights v with κ < 1: |y| (1 if one is zero), and what powers of |I − ηM| make of
+    them with the least κ. That of all weights is its largest eigenvalue, at the Perron vector."""
     moved = _moved(problem, matrix)
     labels = [abs(problem.labels[i]) for i in examples]
     first = labels if all(labels) else [fmpq(1)] * len(examples)
-    candidates = [first, *_iterated(moved, first)]
-    found: list[tuple[tuple[fmpq, ...], fmpq]] = []
-    for weights in candidates:
-        kappa = _kappa(moved, weights)
+    others = [(_kappa(moved, weights), weights) for weights in _iterated(moved, first)]
+    best = [(_kappa(moved, first), first), *sorted(others, key=lambda pair: pair[0])[:1]]
+    found = []
+    for kappa, weights in best:
         full = [fmpq(0)] * problem.examples
         for place, example in enumerate(examples):
             full[example] = weights[place]
-        if kappa < 1 and all(tuple(full) != known for known, _ in found):
+        if kappa < 1:
             found.append((tuple(full), kappa))
     return tuple(found)
 

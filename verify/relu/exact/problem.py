@@ -21,13 +21,13 @@ Mask = tuple[tuple[bool, ...], ...]
 class ExactLaw:
     """Effective dimensions of the law that features were drawn from, as `EffectiveDimensions`.
 
-    dimension: None where it is not known.
+    Each but the trace may be None: not known, or infinite.
     """
 
     dimension: fmpq | None
     trace: fmpq
-    d_2: fmpq
-    d_inf: fmpq
+    d_2: fmpq | None
+    d_inf: fmpq | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
