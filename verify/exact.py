@@ -49,9 +49,11 @@ class Exact:
     statements: by the ids of claims and assumptions, both sides on an exact problem; they raise
     NotDecided where they cannot tell.
     document(problem): JSON-able facts of an exact problem, rationals as strings "p/q": the problem
-    itself, and whatever a checker needs to derive both sides again.
-    checker: a stand-alone Python file, standard library only, that checks such a document; None
-    if there is none.
+    itself, and whatever a checker needs to derive both sides again. Other strings stand only in
+    entries called "name", other numbers are whole.
+    checker: the text of a stand-alone Python file, standard library only, that checks such a
+    document: its one line `RECORD = None` gets the text of the counterexample's file in place of
+    None, and it ends with 0 only if it derives every number again. None if there is none.
     """
 
     build: Callable[[Mapping[str, Any]], Any]

@@ -15,6 +15,7 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat
 
+from properties import checkers
 from properties.lai2026.exact_scope import OF_EVERY_THEOREM, ZERO, decimal
 from properties.lai2026.setting import PAIR
 from verify.exact import Exact, ExactMargin, NotDecided
@@ -242,6 +243,7 @@ def _exact(statements: Mapping[str, Statement], comparator: str | None = None) -
         },
         document=partial(document, comparator=comparator),
         from_floats=from_floats,
+        checker=checkers.source("relu"),
     )
 
 

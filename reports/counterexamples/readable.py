@@ -1,0 +1,163 @@
+"""A counterexample as a text that one can read, paste and check by hand."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from reports.characters import escaped
+from reports.counterexamples.network import Network, network_of
+from reports.counterexamples.numbers import both, by_how_much, exactly, grid
+from verify.counterexample import Counterexample
+from verify.severity import words
+from verify.space import Point
+
+WIDTH = 100
+"""Characters of the longest line."""
+
+_LONGEST_FACT = 300
+
+
+def readable(example: Counterexample, record: str, checker: str = "") -> str:
+    """Return a counterexample as plain text, lines of at most 100 characters.
+
+    record, checker: paths of its files, for the commands that check it; checker "" if none is.
+    """
+    lines = [*_heading(example), "", *_body(example), "", *_commands(example, record, checker)]
+    return escaped("\n".join(lines)) + "\n"
+
+
+def _heading(example: Counterexample) -> Iterator[str]:
+    yield from _wrapped(f"Counterexample to {example.claim} ({example.theorem})")
+    yield from _wrapped(f"Claim: {example.statement}", "  ")
+    yield from _wrapped(f"Known: {example.evidence}; margin {example.margin:.6g}", "  ")
+    if example.without:
+        yield from _wrapped(f"Dropped: {', '.join(example.without)}", "  ")
+    searched = example.kind in ("seeded", "explicit", "small")
+    for line in words(example.severity, searched):
+        yield from _wrapped(line[:1].upper() + line[1:], "  ")
+
+
+def _body(example: Counterexample) -> Iterator[str]:
+    """Yield the instance, in exact numbers where they are known, and what holds on it."""
+    exact = example.exact
+    if exact is None:
+        yield from _recipe(example)
+        for name, value in example.facts.items():
+            text = str(value)
+            short = text if len(text) <= _LONGEST_FACT else text[:_LONGEST_FACT] + " …"
+            yield from _wrapped(f"{name}: {short}", "  ")
+        return
+    network = network_of(exact)
+    yield from _problem(exact) if network is None else _drawn_up(network)
+    yield from ("", *_violated(exact["claim"]))
+    yield from ("", *_assumptions(example, exact))
+
+
+def _recipe(example: Counterexample) -> Iterator[str]:
+    recipe = {**example.recipe}
+    if (point := recipe.pop("point", None)) is not None:
+        yield from _wrapped(f"Drawn at {Point(**point)}, {_named(recipe)}")
+    else:
+        yield from _wrapped(f"Of the integers {_named(recipe.get('values', recipe))}")
+
+
+def _drawn_up(network: Network) -> Iterator[str]:
+    """Yield the data of a network, and its first steps."""
+    if network.features is not None:
+        yield from _matrix("X", network.features)
+    else:
+        yield from _matrix("G = XXᵀ", network.gram)
+    yield from _matrix("y", [network.labels])
+    for name, start in zip(network.neurons, network.start, strict=True):
+        yield from _matrix(f"β{name}⁰ = Xw{name}⁰", [start])
+    yield f"η = {both(network.step_size)}    φ'(0) = {network.slope_at_zero}"
+    if any(entry != "0" for row in network.outside for entry in row):
+        yield from _matrix("inner products of the starts' parts outside the span", network.outside)
+    for place, name in enumerate(network.neurons):
+        yield ""
+        yield f"Predictions β{name} = Xw{name} after each step:"
+        table = [
+            [f"{number}:", *map(exactly, step[place])] for number, step in enumerate(network.steps)
+        ]
+        yield from (f"  {line}" for line in grid(table, WIDTH - 2))
+
+
+def _matrix(name: str, rows: list[list[str]]) -> Iterator[str]:
+    """Yield a matrix, beside its name where it has room there."""
+    shown = [[exactly(entry) for entry in row] for row in rows]
+    lines = grid(shown, WIDTH - 4)
+    head = f"{name} = "
+    if len(lines) == len(rows) and len(head) + len(lines[0]) <= WIDTH:
+        yield head + lines[0]
+        yield from (" " * len(head) + line for line in lines[1:])
+    else:
+        yield f"{name} ="
+        yield from (f"    {line}" for line in lines)
+
+
+def _problem(exact: Mapping[str, Any]) -> Iterator[str]:
+    """Yield whatever documents a problem of another kind."""
+    for name, value in exact.items():
+        if name not in ("claim", "assumptions", "not_exact"):
+            yield from _wrapped(f"{name}: {value}", "  ")
+
+
+def _violated(claim: Mapping[str, Any]) -> Iterator[str]:
+    sign = "<" if claim["strict"] else "≤"
+    yield "Violated:"
+    if claim["reads"]:
+        yield from _wrapped(claim["reads"], "  ", "  ")
+    yield from _wrapped(f"{both(claim['left'])}  {sign}  {both(claim['right'])}", "  ", "  ")
+    yield f"  It fails by {by_how_much(claim['left'], claim['right'])}."
+
+
+def _assumptions(example: Counterexample, exact: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each assumption: what holds, and what was dropped."""
+    told = {False: "Assumptions, which hold:", True: "Dropped:"}
+    for dropped, heading in told.items():
+        entries = [one for one in exact["assumptions"] if one["dropped"] is dropped]
+        if entries:
+            yield heading
+        for one in entries:
+            how = "" if not dropped else "holds all the same, " if one["holds"] else "fails, "
+            sign = "<" if one["strict"] else "≤"
+            sides = f"{exactly(one['left'])} {sign} {exactly(one['right'])}"
+            by = f"{how}by {by_how_much(one['left'], one['right'])}"
+            yield from _wrapped(f"{one['id']}: {sides}, {by}", "  ", "  ")
+    recorded = {one["id"] for one in exact["assumptions"]}
+    if exact["not_exact"]:
+        names = ", ".join(exact["not_exact"])
+        yield from _wrapped(f"Without exact form, held in floating point: {names}")
+    if others := [name for name in example.without if name not in recorded]:
+        yield from _wrapped(f"Dropped, without exact value: {', '.join(others)}")
+
+
+def _commands(example: Counterexample, record: str, checker: str) -> Iterator[str]:
+    yield "Check it:"
+    flag = " --exact" if example.exact is not None else ""
+    yield f"  relu-verify replay {_quoted(record)}{flag}"
+    if checker:
+        yield f"  python3 -I -S {_quoted(checker)}"
+    if example.seed is not None:
+        yield f"Found by a search with seed {example.seed}."
+
+
+def _quoted(path: str) -> str:
+    return shlex.quote(f"./{path}" if path.startswith("-") else path)
+
+
+def _named(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items())
+
+
+def _wrapped(text: str, indent: str = "", further: str = "    ") -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent + further,
+        break_on_hyphens=False,
+    ) or [""]
