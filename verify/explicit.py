@@ -16,7 +16,8 @@ from verify.errors import InputError, TheoremError
 class Field:
     """Entries of a small explicit problem: integers from low to high, over a denominator.
 
-    shape: names of sizes, () for a single number.   nonzero: leave out 0.
+    shape: names of sizes, () for a single number.   nonzero: leave out 0.   symbol: what people
+    call it, "y" say; by default the field's name.
     """
 
     low: int
@@ -24,6 +25,7 @@ class Field:
     shape: tuple[str, ...] = ()
     denominator: int = 1
     nonzero: bool = False
+    symbol: str = ""
 
     def __post_init__(self) -> None:
         if not self.low <= self.high or (self.nonzero and self.low == self.high == 0):

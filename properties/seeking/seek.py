@@ -1,0 +1,200 @@
+"""The search as a whole: passes over all places, until all is done, or the time is over."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from properties.search import OUT_OF_SCOPE, UNDECIDED, VIOLATED
+from properties.seeking.explore import NO_INSTANCE, Met
+from properties.seeking.found import Effort, Found
+from properties.seeking.smallest import (
+    STARTS,
+    Candidate,
+    Place,
+    by_simplicity,
+    places,
+    search_place,
+    simplest,
+)
+from properties.seeking.sought import Sought
+from properties.seeking.watch import Progress, Watch
+from properties.seeking.worst import WHERE, axes_of, rate_at, search_structured
+from verify.counterexample import Counterexample
+from verify.engine.executors import one_thread
+from verify.errors import InputError
+from verify.theorem import points_of
+
+EXAMPLES = 300
+"""Examples of each size and kind, by default."""
+
+_WORST = 5
+"""Violations of a place, those of the lowest margin, that may become the worst."""
+
+
+def seek(
+    sought: Sought,
+    examples: int | None = None,
+    seconds: float | None = None,
+    root_seed: int = 0,
+    progress: Progress | None = None,
+    now: Callable[[], float] = time.monotonic,
+) -> Found:
+    """Search the smallest and the worst counterexample to a claim.
+
+    examples: of each size of small problems, the smallest first until one has a counterexample,
+    and of the structured ensembles; by default 300.   seconds: when to stop, and, unless `examples`
+    is given too, how long to go on: pass after pass, each with another seed. Without `seconds` the
+    same arguments find the same. A KeyboardInterrupt ends the search, and what was found until
+    then is returned.
+    Raises InputError where the theorem has nothing to search, TheoremError for functions of the
+    theorem that misbehave.
+    """
+    search = _Search(sought, root_seed, Watch(seconds, now, progress))
+    search.require_something()
+    endless = seconds is not None and examples is None
+    ended = ""
+    try:
+        for number in itertools.count() if endless else range(1):
+            search.one_pass(examples or EXAMPLES, number)
+            if search.watch.over():
+                break
+    except KeyboardInterrupt as reason:
+        ended = "interrupted" if type(reason) is KeyboardInterrupt else "terminated"
+    return search.found(ended or ("time" if search.watch.cut else ""))
+
+
+class _Search:
+    """What a search has met so far."""
+
+    def __init__(self, sought: Sought, root_seed: int, watch: Watch) -> None:
+        self.sought, self.root_seed, self.watch = sought, root_seed, watch
+        self._places = places(sought)
+        self._efforts: dict[tuple[str, str], Effort] = {}
+        self._smallest: Candidate | None = None
+        self._worst: list[Candidate] = []
+        self._unconfirmed: tuple[Candidate, str] | None = None
+
+    def require_something(self) -> None:
+        """Raise InputError unless there are instances to look at."""
+        sought = self.sought
+        if not (self._places or axes_of(sought) or points_of(sought.theorem, sought.claim)):
+            raise InputError(
+                f"theorem {sought.theorem.address!r} has nothing to search; give it axes=(Axis(…), "
+                "…), or small=Explicit(…)"
+            )
+
+    def one_pass(self, examples: int, number: int) -> None:
+        """Look at every place that can still improve what was found."""
+        words = (self.root_seed, self.sought.theorem.id, self.sought.claim.id)
+        words = (*words, *self.sought.without, f"pass {number}")
+        self.watch.plan(examples * (len(self._places) + 2))
+        for place in self._places:
+            if self.watch.over():
+                return
+            met = search_place(self.sought, place, examples, words, self.watch)
+            unconfirmed = self._look_closely(place, met)
+            self._note(met, place.where, unconfirmed)
+            if self._smallest is not None:
+                self._places = self._places[: place.number]
+                break
+        seed = (self.root_seed + 7919 * number) % 2**32
+        met = search_structured(self.sought, examples, seed, words, self.watch)
+        self._note(met, WHERE, 0)
+
+    def _look_closely(self, place: Place, met: Met) -> int:
+        """Confirm what was met in a place, and simplify it; return how many were not confirmed."""
+        confirmed: list[Candidate] = []
+        failed = 0
+        with one_thread():
+            for candidate in by_simplicity(place, met):
+                if self.watch.over() or len(confirmed) == STARTS:
+                    break
+                judged = self.sought.judged(candidate.kind, candidate.recipe, candidate.margin)
+                certain = judged.outcome == "no exact form" and candidate.decided
+                if judged.outcome == "exact" or certain:
+                    confirmed.append(candidate)
+                    self._smallest = self._smallest or candidate
+                elif judged.outcome == "undecided" and candidate.decided:
+                    failed += 1
+                    self._unconfirmed = self._unconfirmed or (candidate, judged.reason)
+            if confirmed:
+                self._smallest = confirmed[0]
+                self._smallest = simplest(self.sought, place, confirmed, self.watch)
+        return failed
+
+    def _note(self, met: Met, where: str, unconfirmed: int) -> None:
+        counts = met.counts
+        effort = Effort(
+            met.kind,
+            where,
+            counts.total(),
+            counts.total() - counts[OUT_OF_SCOPE] - counts[NO_INSTANCE],
+            counts[VIOLATED],
+            counts[UNDECIDED],
+            counts[NO_INSTANCE],
+            unconfirmed,
+        )
+        key = (met.kind, where)
+        self._efforts[key] = self._efforts[key] + effort if key in self._efforts else effort
+        lowest = sorted(met.violated.values(), key=lambda entry: entry[0])[:_WORST]
+        self._worst += [Candidate(met.kind, recipe, margin) for margin, recipe in lowest]
+
+    def found(self, ended: str) -> Found:
+        """Return what was found; after an interruption, without the rate of the worst."""
+        with one_thread():
+            worst = self._confirmed_worst()
+            described = None if worst is None else self._described(worst)
+            smallest = None if self._smallest is None else self._described(self._smallest)
+            if worst is not None and described is not None and worst.kind == "seeded":
+                stopped = ended in ("interrupted", "terminated")
+                described = described if stopped else self._with_rate(described)
+            unconfirmed, why = self._unconfirmed or (None, "")
+            kept = None if unconfirmed is None else self._described(unconfirmed)
+        sought = self.sought
+        return Found(
+            theorem=sought.theorem.address,
+            claim=sought.claim.id,
+            statement=sought.claim.statement,
+            without=sought.without,
+            scope=tuple(a.id for a in sought.theorem.scope(sought.claim, sought.without)),
+            refutes=sought.refutes,
+            seed=self.root_seed,
+            efforts=tuple(self._efforts.values()),
+            smallest=smallest,
+            worst=described,
+            unconfirmed=kept,
+            why=why,
+            ended=ended,
+        )
+
+    def _confirmed_worst(self) -> Candidate | None:
+        """Return the violation of the lowest margin that exact arithmetic does not contradict.
+
+        Of a small or explicit problem it must be confirmed, where the claim has an exact form; a
+        drawn one may be too large for it, and stays known in floating point. Of equal margins the
+        drawn one is the worst: it has a rate.
+        """
+
+        def margin(candidate: Candidate) -> tuple[float, bool]:
+            return candidate.margin, candidate.kind != "seeded"
+
+        for candidate in sorted(self._worst, key=margin):
+            judged = self.sought.judged(candidate.kind, candidate.recipe, candidate.margin)
+            large = candidate.kind == "seeded" and not judged.contradicted
+            if judged.outcome != "undecided" or large:
+                return candidate
+            self._unconfirmed = self._unconfirmed or (candidate, judged.reason)
+        return None
+
+    def _described(self, candidate: Candidate) -> Counterexample:
+        return self.sought.described(
+            candidate.kind, candidate.recipe, candidate.margin, self.root_seed
+        )
+
+    def _with_rate(self, example: Counterexample) -> Counterexample:
+        rate = rate_at(self.sought, example.recipe["point"], self.root_seed)
+        told = None if rate is None else rate.to_json()
+        return replace(example, severity={**example.severity, "rate": told})

@@ -1,0 +1,91 @@
+"""What is sought: violations of one claim in a scope, each confirmed before it counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from properties.search import Look, look_at
+from verify.claims import Claim, Rate, Universal
+from verify.confirm import Confirmed, confirm
+from verify.counterexample import Counterexample, Kind, captured, file_of
+from verify.engine.plan import broken_by
+from verify.errors import InputError
+from verify.theorem import Theorem
+
+
+@dataclass(frozen=True)
+class Sought:
+    """Violations of a claim of a theorem, in the scope that is left without some assumptions.
+
+    Raises InputError for a rate, which no single instance violates, and UnknownName for an
+    assumption that the claim does not have.
+    """
+
+    theorem: Theorem
+    claim: Claim
+    without: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.claim, Rate):
+            raise InputError(
+                f"claim {self.claim.id!r} is a rate, which no single instance violates; search a "
+                "universal claim, or a bound of it"
+            )
+        self.theorem.scope(self.claim, self.without)
+
+    @property
+    def refutes(self) -> bool:
+        """Whether one violation refutes the theorem: a universal claim, nothing dropped."""
+        ours = any(claim is self.claim for claim in self.theorem.claims)
+        return ours and isinstance(self.claim, Universal) and not self.without
+
+    @cached_property
+    def scoped(self) -> Claim:
+        """The claim, given what its scope is made of."""
+        return replace(self.claim, given=self.theorem.scope(self.claim, self.without))
+
+    @cached_property
+    def control(self) -> str:
+        """The id of the control whose broken simulator runs, "" for the theorem's own."""
+        return broken_by(self.theorem, self.claim)
+
+    def look(self, kind: Kind, recipe: dict[str, Any]) -> Look | None:
+        """Evaluate the claim on one instance, None where the recipe makes none.
+
+        A start that no weights attain, or a singular matrix that a comparator needs, is no
+        instance: the theorem's functions raise InputError there.
+        """
+        try:
+            return look_at(self.theorem, self.claim, kind, recipe, self.without)
+        except InputError:
+            return None
+
+    def judged(self, kind: Kind, recipe: dict[str, Any], margin: float) -> Confirmed:
+        """Return what exact arithmetic says of an instance that violates the claim."""
+        return confirm(self.theorem, self._bare(kind, recipe, margin))
+
+    def described(
+        self, kind: Kind, recipe: dict[str, Any], margin: float, seed: int
+    ) -> Counterexample:
+        """Return a violation with what helps to read it, its severity, and what is exact of it.
+
+        seed: of the search that found it.
+        """
+        theorem, claim = self.theorem, self.claim
+        example = captured(theorem, claim, kind, recipe, margin, self.control, self.without, seed)
+        return confirm(theorem, example).example
+
+    def _bare(self, kind: Kind, recipe: dict[str, Any], margin: float) -> Counterexample:
+        return Counterexample(
+            self.theorem.address,
+            self.claim.id,
+            self.claim.statement,
+            kind,
+            recipe,
+            margin,
+            self.control,
+            theorem_file=file_of(self.theorem),
+            without=self.without,
+        )

@@ -1,0 +1,93 @@
+"""The worst counterexample of the structured ensembles, and how often it is met there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from properties import strategies
+from properties.seeking.explore import Met, explore, look_at_each
+from properties.seeking.sought import Sought
+from properties.seeking.watch import Watch
+from verify.engine.evaluate import draw_trial, margin_of, scope_of
+from verify.engine.plan import Cell
+from verify.errors import InputError
+from verify.severity import CONFIDENCE, ViolationRate
+from verify.space import Axis, Point
+from verify.statistics import binomial_lower_bound, binomial_upper_bound
+from verify.theorem import points_of
+from verify.verdict import Tally
+
+WHERE = "structured ensembles"
+RATE_TRIALS = 200
+"""Fresh trials for the rate at the point of the worst counterexample, at least."""
+
+
+def axes_of(sought: Sought) -> tuple[Axis, ...]:
+    """Return the axes along which a claim is searched.
+
+    The theorem's axes; where assumptions are dropped, those of its wide space, cut to what lies
+    within the assumptions, except those that the dropped ones name, which are moved all along.
+    """
+    theorem = sought.theorem
+    if not sought.without:
+        return theorem.axes
+    freed = {axis for name in sought.without for axis in theorem.assumption(name).axes}
+    free = (axis for axis in theorem.space if not axis.instead_of)
+    return tuple(axis if axis.name in freed else axis.within for axis in free)
+
+
+def search_structured(
+    sought: Sought, examples: int, root_seed: int, words: tuple[object, ...], watch: Watch
+) -> Met:
+    """Look at the claim's own points and the edges of the space, then at `examples` instances that
+    Hypothesis draws."""
+    met = Met("seeded")
+    watch.where = WHERE
+    axes = axes_of(sought)
+    own = () if sought.without else points_of(sought.theorem, sought.claim)
+    first = [*map(dict, own), *(strategies.edges_along(axes, examples // 4) if axes else [])]
+    recipes = [
+        {"point": point, "seed": (root_seed + number) % 2**32} for number, point in enumerate(first)
+    ]
+    look_at_each(sought, met, recipes[: max(examples, 1)], watch)
+    if axes:
+        drawn = strategies.seeded(strategies.points_along(axes))
+        explore(sought, met, drawn, examples, (*words, "seeded"), watch)
+    return met
+
+
+def rate_at(sought: Sought, point: Mapping[str, Any], root_seed: int) -> ViolationRate | None:
+    """Return how often fresh trials at a point violate the claim; None where none can be drawn.
+
+    The interval is Clopper and Pearson's, two-sided, on the trials in scope: undecided ones count
+    as violations for the upper bound and as none for the lower one. The trials are no part of the
+    search, which chose the point.
+    """
+    theorem, claim = sought.theorem, sought.claim
+    cell = Cell(Point(**point), sought.control, (claim.id,), theorem.block)
+    tally: Tally | None = None
+    try:
+        for block in range(-(-RATE_TRIALS // theorem.block)):
+            trial = draw_trial(theorem, cell, root_seed, block)
+            scope = scope_of(sought.scoped, trial)
+            margin = margin_of(claim.inequality, trial)
+            sides = (margin.value, margin.uncertainty)
+            counted = Tally.of(*(np.broadcast_to(side, scope.shape) for side in sides), scope)
+            tally = counted if tally is None else tally + counted
+    except InputError:  # a batch with an instance that is none
+        return None
+    assert tally is not None
+    error = (1.0 - CONFIDENCE) / 2
+    return ViolationRate(
+        violated=tally.violated,
+        undecided=tally.undecided,
+        in_scope=tally.in_scope,
+        trials=tally.trials,
+        low=binomial_lower_bound(tally.violated, tally.in_scope, error),
+        high=binomial_upper_bound(tally.violated + tally.undecided, tally.in_scope, error),
+        confidence=CONFIDENCE,
+        where=dict(cell.point),
+    )
