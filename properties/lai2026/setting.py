@@ -101,7 +101,7 @@ AXES = (
 WIDE_AXES = (
     Axis("n", 2, 2_000, "integer", inside=(2, 12), meaning="examples"),
     Axis("d_over_n", 1.05, 2e4, "log", simplest=1e4, inside=(5e3, 2e4), meaning="d/n"),
-    Axis("d", 2, 1e7, "log", instead_of="d_over_n", meaning="features"),
+    Axis("d", 2, 10**7, "integer", instead_of="d_over_n", meaning="features"),
     Axis("c", 1e-3, 10.0, "log", simplest=0.5, inside=(0.25, 1.2), meaning="step size η‖λ‖₁"),
     Axis(
         "start",
@@ -296,8 +296,8 @@ def _explicit(neurons: tuple[str, ...], sizes: Mapping[str, tuple[int, int]]) ->
         fields={
             "diagonal": Field(32, 96),
             "block": Field(-3, 3, shape=("n", "k")),
-            "labels": Field(-4, 4, shape=("n",), denominator=4, nonzero=True),
-            "start": Field(1, 8, shape=(*neurons, "n"), denominator=1024),
+            "labels": Field(-4, 4, shape=("n",), denominator=4, nonzero=True, symbol="y"),
+            "start": Field(1, 8, shape=(*neurons, "n"), denominator=1024, symbol="β⁰"),
             "c": Field(4, 16, denominator=16),
         },
         build=_build_explicit,
@@ -332,9 +332,9 @@ def _small(neurons: tuple[str, ...], sizes: Mapping[str, tuple[int, int]]) -> Ex
     return Explicit(
         sizes={"n": (2, 4), "d": (1, 5), **sizes},
         fields={
-            "features": Field(-4, 4, shape=("n", "d")),
-            "labels": Field(-6, 6, shape=("n",)),
-            "start": Field(-8, 8, shape=(*neurons, "n"), denominator=16),
+            "features": Field(-4, 4, shape=("n", "d"), symbol="X"),
+            "labels": Field(-6, 6, shape=("n",), symbol="y"),
+            "start": Field(-8, 8, shape=(*neurons, "n"), denominator=16, symbol="β⁰"),
             "c": Field(1, 64, denominator=16),
         },
         build=_build_small,
@@ -416,7 +416,8 @@ def both_signs_occur(trial: Trial) -> Margin:
 def gram_is_regular(trial: Trial) -> Margin:
     """The Gram matrix is positive definite: λ_min > 1e-9 λ_max."""
     values = to_numpy(trial.problem.eigenvalues)
-    return Margin(REGULAR_ABOVE, values[:, 0] / values[:, -1])
+    largest = np.where(values[:, -1] > 0, values[:, -1], 1.0)
+    return Margin(REGULAR_ABOVE, values[:, 0] / largest)
 
 
 def start_is_positive(trial: Trial) -> Margin:
