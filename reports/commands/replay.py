@@ -2,41 +2,89 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, UNSETTLED
 from reports.terminal import stdout_kept
 
 if TYPE_CHECKING:
     from verify.counterexample import Counterexample, Replayed
+    from verify.theorem import Theorem
+
+_MOST_DIFFERENCES = 20
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--theorem", default=None, help="Where the theorem is, if its file has moved.")
-def replay(file: Path, theorem: str | None) -> int:
+@click.option(
+    "--exact",
+    is_flag=True,
+    help="Over the rationals, and compare every recorded number.",
+)
+def replay(file: Path, theorem: str | None, exact: bool) -> int:
     """Run a stored counterexample again: does it still violate its claim?
 
-    Exit code 0 if it does, 1 if it does not (any more).
+    Exit code 0 if it does, 1 if it does not (any more). With --exact: 0 if exact arithmetic says
+    that it does and gives every recorded number again; 1 if it says that the claim holds, that an
+    assumption fails, or another number than the record; 3 if it cannot tell.
     """
-    from properties.catalogue import find_theorem
+    from reports.counterexamples.publish import theorem_of
     from verify import counterexample
 
     example = counterexample.read(file)
-    place = theorem or example.theorem
-    moved = place.endswith(".py") and not os.path.isfile(place)
-    if theorem is None and moved and os.path.isfile(example.theorem_file):
-        place = example.theorem_file
     with stdout_kept():
-        replayed = counterexample.replay(find_theorem(place), example)
-    click.echo(_told(example, replayed))
-    return 0 if replayed.violated else 1
+        known = theorem_of(example, theorem)
+        if exact:
+            code, lines = _exactly(known, example)
+        else:
+            replayed = counterexample.replay(known, example)
+            code = ALL_AS_EXPECTED if replayed.violated else REFUTED
+            lines = list(_told(example, replayed))
+    click.echo("\n".join([*_heading(example), *lines, *_facts(example)]))
+    return code
 
 
-def _told(example: Counterexample, replayed: Replayed) -> str:
+def _exactly(theorem: Theorem, example: Counterexample) -> tuple[int, list[str]]:
+    """Evaluate a counterexample over the rationals; return the exit code, and what to say."""
+    from reports.counterexamples.compare import differences
+    from verify.confirm import confirm
+
+    found = confirm(theorem, example)
+    reason = f"{found.reason[:1].upper()}{found.reason[1:]}."
+    if found.outcome == "no exact form":
+        return UNSETTLED, [f"  Undecided: {reason} Replay it without --exact."]
+    if found.outcome == "undecided":
+        code = REFUTED if found.contradicted else UNSETTLED
+        said = "is no counterexample" if found.contradicted else "is undecided"
+        return code, [f"  The counterexample {said}: {reason}"]
+    lines = [f"  The counterexample still violates the claim: {reason}"]
+    if example.exact is None:
+        return ALL_AS_EXPECTED, [*lines, "  The file records no exact numbers to compare."]
+    other = list(differences(example.exact, found.example.exact))
+    if not other:
+        return ALL_AS_EXPECTED, [*lines, "  Every recorded number is the same."]
+    more = len(other) - _MOST_DIFFERENCES
+    lines += [
+        "  But the record differs: the file, the theorem or the library has changed since.",
+        *(f"    {line}" for line in other[:_MOST_DIFFERENCES]),
+        *([f"    and {more} more"] if more > 0 else []),
+    ]
+    return REFUTED, lines
+
+
+def _heading(example: Counterexample) -> Iterator[str]:
+    yield f"{example.theorem}: {example.claim}"
+    yield f"  {example.statement}"
+    if example.without:
+        yield f"  without assuming {', '.join(example.without)}"
+
+
+def _told(example: Counterexample, replayed: Replayed) -> Iterator[str]:
     """Say what a stored counterexample does today."""
     if replayed.violated:
         said = "still violates the claim"
@@ -44,17 +92,21 @@ def _told(example: Counterexample, replayed: Replayed) -> str:
         said = "does not meet the claim's assumptions (any more)"
     else:
         said = "does not violate the claim (any more)"
-    lines = [
-        f"{example.theorem}: {example.claim}",
-        f"  {example.statement}",
-        f"  The counterexample {said}: margin {replayed.margin:.6g}, stored {example.margin:.6g}.",
-    ]
+    yield f"  The counterexample {said}: margin {replayed.margin:.6g}, stored {example.margin:.6g}."
     if not replayed.same:
-        lines.append("  The margins differ: the theorem, the library or numpy has changed since.")
+        yield "  The margins differ: the theorem, the library or numpy has changed since."
+    if example.exact is not None:
+        yield "  It is known exactly: replay it with --exact to have that computed again."
+
+
+def _facts(example: Counterexample) -> Iterator[str]:
+    """Yield how severe the violation was when it was stored, where it was drawn, and its facts."""
+    from verify.severity import words
+
+    yield from (f"  {line}" for line in words(example.severity, example.kind != "drawn"))
     if point := example.recipe.get("point"):
         told = ", ".join(f"{name}={value}" for name, value in point.items())
-        lines.append(f"  drawn at: {told}")
+        yield f"  drawn at: {told}"
     for name, value in example.facts.items():
         text = str(value)
-        lines.append(f"  {name}: {text if len(text) <= 300 else text[:300] + ' …'}")
-    return "\n".join(lines)
+        yield f"  {name}: {text if len(text) <= 300 else text[:300] + ' …'}"

@@ -101,10 +101,26 @@ def _assumption(one: Mapping[str, Any]) -> str:
 
 
 def _display(parts: list[str]) -> Iterator[str]:
-    """Yield parts of a display, one a line, so that it may break between them."""
+    """Yield parts as one display, as many on a line as have room."""
+    lines: list[list[str]] = [[]]
+    for part in parts:
+        if lines[-1] and sum(map(_room, lines[-1])) + _room(part) > _ROOM:
+            lines.append([])
+        lines[-1].append(part)
     yield "\\begin{gather*}"
-    yield ", \\\\\n".join(f"  {part}" for part in parts) + "."
+    yield ", \\\\\n".join("  " + ", \\quad ".join(line) for line in lines) + "."
     yield "\\end{gather*}"
+
+
+_ROOM = 50
+"""Digits that a line of an article has room for, about."""
+
+
+def _room(part: str) -> int:
+    """Return about how many digits the longest row of a part takes."""
+    part = re.sub(r"\\tfrac\{(\d+)\}\{(\d+)\}", lambda f: max(f[1], f[2], key=len), part)
+    rows = re.sub(r"\\(?:begin|end)\{bmatrix\}", "", part).split("\\\\")
+    return 4 + max(len(re.sub(r"\\[a-z]+|[{}^_ ]", "", row)) for row in rows)
 
 
 def _matrix(rows: list[list[str]]) -> str:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from properties.catalogue import find_theorem
+from reports.counterexamples.checker import checker_of
+from reports.counterexamples.latex import latex
+from reports.counterexamples.readable import readable
 from verify import counterexample
 from verify.counterexample import Counterexample
 from verify.theorem import Theorem
+from verify.writing import write_text
 
 
 @dataclass(frozen=True)
@@ -31,12 +37,34 @@ class Published:
 def publish(
     example: Counterexample, folder: str | Path, stem: str, theorem: Theorem | None = None
 ) -> Published:
-    """Write STEM.json, STEM.txt, STEM.tex and, for an exact counterexample to a theorem that has
-    a checker, STEM_check.py.
+    """Write STEM.json, STEM.txt, STEM.tex and, of an exact counterexample to a theorem that has
+    a checker, STEM_check.py. A checker of that name that is there is removed if none is written.
 
-    theorem: the example's; looked up by its name if it is not given. Raises InputError where a
-    file cannot be written, UnknownName where the theorem is not found.
+    theorem: the example's; looked up as `replay` does if it is not given. Raises InputError where
+    a file cannot be written, UnknownName where the theorem is not found.
     """
-    record = Path(folder) / f"{stem}.json"
+    known = theorem_of(example) if theorem is None else theorem
+    record, text, block, checker = (
+        Path(folder) / f"{stem}{end}" for end in (".json", ".txt", ".tex", "_check.py")
+    )
+    source, unchecked = checker_of(known, example)
     counterexample.write(example, record)
-    raise NotImplementedError("the texts and the checker are being written")
+    write_text(text, readable(example, str(record), str(checker) if source else ""))
+    write_text(block, latex(example))
+    if source:
+        write_text(checker, source)
+    else:
+        checker.unlink(missing_ok=True)
+    return Published(record, text, block, checker if source else None, unchecked)
+
+
+def theorem_of(example: Counterexample, place: str | None = None) -> Theorem:
+    """Return the theorem of a counterexample; place: where it is, if its file has moved.
+
+    Raises UnknownName where there is none.
+    """
+    where = place or example.theorem
+    moved = where.endswith(".py") and not os.path.isfile(where)
+    if place is None and moved and os.path.isfile(example.theorem_file):
+        where = example.theorem_file
+    return find_theorem(where)

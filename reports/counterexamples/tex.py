@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
+import re
 
 from reports.typography import script_runs
 
@@ -20,37 +20,39 @@ def prose(text: str) -> str:
     parts: list[str] = []
     runs = script_runs(text)
     for (run, level), (_, following) in zip(runs, [*runs[1:], ("", 0)], strict=True):
-        line = list(run)
         if level:
             mark = "_" if level < 0 else "^"
-            parts.append(f"{mark}{{{''.join(map(_inside, line))}}}")
-            parts.append("" if following else "}")
+            parts.append(f"{mark}{{{''.join(map(_inside, run))}}}" + ("" if following else "}"))
             continue
-        base = line.pop() if following else ""
-        if base and unicodedata.combining(base) and line:
-            base = line.pop() + base
-        parts += _running(line)
+        last = _LAST.search(run)
+        base = last[0] if last and following else ""
+        parts.append(_running(run.removesuffix(base)))
         parts.append(f"\\ensuremath{{{_accented(base)}" if following else "")
     return "".join(parts)
 
 
-def _running(line: list[str]) -> list[str]:
-    """Return characters of running text, accents joined to what they stand on."""
-    found = []
-    for place, character in enumerate(line):
-        if character in _ACCENTS and place:
-            found.pop()
-            found.append(f"\\ensuremath{{{_accented(line[place - 1] + character)}}}")
-        else:
-            found.append(_character(character))
-    return found
+def _running(text: str) -> str:
+    """Return running text: accents joined to what they stand on, scripts of one run together."""
+    return "".join(map(_token, _TOKENS.findall(text)))
+
+
+def _token(token: str) -> str:
+    if token[0] in _SCRIPTS:
+        mark = "_" if token[0] in _BELOW else "^"
+        return f"\\ensuremath{{{mark}{{{''.join(_SCRIPTS[one] for one in token)}}}}}"
+    return _character(token) if len(token) == 1 else f"\\ensuremath{{{_accented(token)}}}"
 
 
 def _accented(base: str) -> str:
-    """Return a letter within mathematics, with the accent that may follow it."""
-    if len(base) == 2 and base[1] in _ACCENTS:
-        return f"{_ACCENTS[base[1]]}{{{_inside(base[0])}}}"
-    return "".join(map(_inside, base))
+    """Return a letter within mathematics, with the accent and the scripts that may follow it."""
+    found = _LETTER.fullmatch(base)
+    if found is None:
+        return ""
+    letter, accent, scripts = found.groups()
+    shown = f"{_ACCENTS[accent]}{{{_inside(letter)}}}" if accent else _inside(letter)
+    return shown + "".join(
+        f"{'_' if one in _BELOW else '^'}{{{_SCRIPTS[one]}}}{{}}" for one in scripts
+    )
 
 
 def _character(character: str) -> str:
@@ -76,6 +78,12 @@ def _inside(character: str) -> str:
 
 
 _ACCENTS = {"\u0302": "\\hat", "\u0303": "\\tilde", "\u0304": "\\bar"}
+_ABOVE, _BELOW, _MEANT = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-"
+_SCRIPTS = dict(zip(_ABOVE + _BELOW, _MEANT * 2, strict=True))
+
+_TOKENS = re.compile(f"[{_ABOVE}]+|[{_BELOW}]+|.[{''.join(_ACCENTS)}]|.", re.DOTALL)
+_LETTER = re.compile(f"(.)([{''.join(_ACCENTS)}]?)([{_ABOVE}{_BELOW}]*)", re.DOTALL)
+_LAST = re.compile(f"[^{_ABOVE}{_BELOW}]?[{''.join(_ACCENTS)}]?[{_ABOVE}{_BELOW}]*$", re.DOTALL)
 
 _ESCAPED = {
     "\\": "\\textbackslash{}",
@@ -131,13 +139,9 @@ _SYMBOLS = {
     "¾": "\\tfrac{3}{4}",
     "ŵ": "\\hat{w}",
     "′": "'",
+    "ℓ": "\\ell",
+    "⌈": "\\lceil",
+    "⌉": "\\rceil",
+    "⌊": "\\lfloor",
+    "⌋": "\\rfloor",
 } | {letter: f"\\{name}" for letter, name in _GREEK.items()}
-
-_SYMBOLS |= {
-    character: f"{mark}{{{plain}}}"
-    for mark, characters, plains in (
-        ("^", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-"),
-        ("_", "₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-"),
-    )
-    for character, plain in zip(characters, plains, strict=True)
-}
