@@ -259,7 +259,7 @@ def rate_words(rate: Mapping[str, Any]) -> str:
     """
     low, high = math.floor(rate["low"] * 1e3) / 1e3, math.ceil(rate["high"] * 1e3) / 1e3
     undecided = f", {rate['undecided']} undecided" if rate["undecided"] else ""
-    where = ", ".join(f"{name}={_short(value)}" for name, value in rate["where"].items())
+    where = ", ".join(f"{name} = {_short(value)}" for name, value in rate["where"].items())
     return (
         f"violated in {rate['violated']} of {rate['in_scope']} in scope{undecided} at {where}: "
         f"probability {low:.3f} to {high:.3f} at confidence {rate['confidence']:g}"

@@ -110,7 +110,7 @@ def test_a_failure_is_what_a_reader_needs_and_no_traceback(theorems: Any) -> Non
             "worst counterexample, margin -*:",
             "  at n=1 (root_seed=2, block=*, trial=*)",
             "  in scope",
-            "  violated in * of * in scope at n=1: probability 0.* to 0.* at confidence 0.95",
+            "  violated in * of * in scope at n = 1: probability 0.* to 0.* at confidence 0.95",
         ]
     )
     for inside in ("Traceback", "raise ", "properties/", "verify/"):

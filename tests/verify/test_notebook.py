@@ -75,7 +75,9 @@ def test_a_card_tells_the_statement_and_the_numbers(found: Verdicts) -> None:
 
 
 def test_a_card_tells_how_often_a_claim_is_violated(found: Verdicts) -> None:
-    where = ", ".join(f"{name}={value:g}" for name, value in found["again"].instance.point.items())
+    where = ", ".join(
+        f"{name} = {value:g}" for name, value in found["again"].instance.point.items()
+    )
     told = f"violations violated in 200 of 200 in scope at {where}: probability 0.981 to 1.000"
     assert told in Balanced(found["again"]._repr_html_()).text
     met = Hunted(9, 8, 1, 0)

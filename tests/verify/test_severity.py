@@ -224,7 +224,7 @@ def test_undecided_trials_widen_the_interval_on_both_sides(verdict: Verdict) -> 
     assert found is not None
     assert found.low == pytest.approx(binomtest(5, 40).proportion_ci(0.95, "exact").low)
     assert found.high == pytest.approx(binomtest(12, 40).proportion_ci(0.95, "exact").high)
-    assert "violated in 5 of 40 in scope, 7 undecided at n=1: " in rate_words(found.to_json())
+    assert "violated in 5 of 40 in scope, 7 undecided at n = 1: " in rate_words(found.to_json())
 
 
 def test_there_is_no_rate_where_nothing_was_violated_or_sampled(verdict: Verdict) -> None:
