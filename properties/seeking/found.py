@@ -49,6 +49,7 @@ class Effort:
 class Found:
     """What a search found.
 
+    universal: whether the claim is one of the theorem's that one violation in scope refutes.
     smallest: the simplest counterexample of the fewest examples, dimensions and so on, of small or
     explicit problems, None where none was found.   worst: that of the lowest margin of any kind.
     unconfirmed: one that violates the claim in floating point, and exactly does not, or not as far
@@ -62,7 +63,7 @@ class Found:
     statement: str
     without: tuple[str, ...]
     scope: tuple[str, ...]
-    refutes: bool
+    universal: bool
     seed: int
     efforts: tuple[Effort, ...]
     smallest: Counterexample | None = None
@@ -85,6 +86,14 @@ class Found:
             return "counterexample" if exact else "counterexample in floating point"
         return str(Conclusion.UNDECIDED) if self.unconfirmed is not None else "nothing"
 
+    @property
+    def refuted(self) -> bool:
+        """Whether the theorem's claim is refuted: by a counterexample in scope, which meets what
+        was dropped too."""
+        return self.universal and any(
+            not self.without or one.severity.get("in_scope") is True for one in self.examples
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-able values, the counterexamples by their recipes."""
         named = {name: _told(getattr(self, name)) for name in ("smallest", "worst", "unconfirmed")}
@@ -94,6 +103,7 @@ class Found:
             **{name: value for name, value in vars(self).items() if name not in named},
             "efforts": [vars(effort) for effort in self.efforts],
             "conclusion": self.conclusion,
+            "refuted": self.refuted,
             **named,
         }
 

@@ -160,7 +160,7 @@ class _Search:
             statement=sought.claim.statement,
             without=sought.without,
             scope=tuple(a.id for a in sought.theorem.scope(sought.claim, sought.without)),
-            refutes=sought.refutes,
+            universal=sought.universal,
             seed=self.root_seed,
             efforts=tuple(self._efforts.values()),
             smallest=smallest,

@@ -36,10 +36,10 @@ class Sought:
         self.theorem.scope(self.claim, self.without)
 
     @property
-    def refutes(self) -> bool:
-        """Whether one violation refutes the theorem: a universal claim, nothing dropped."""
+    def universal(self) -> bool:
+        """Whether the claim is the theorem's own, no control's, and about every instance."""
         ours = any(claim is self.claim for claim in self.theorem.claims)
-        return ours and isinstance(self.claim, Universal) and not self.without
+        return ours and isinstance(self.claim, Universal)
 
     @cached_property
     def scoped(self) -> Claim:

@@ -1,0 +1,121 @@
+"""`relu-verify search`: the smallest and the worst counterexample to a claim."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reports.exit_codes import ALL_AS_EXPECTED, INTERRUPTED, REFUTED, TERMINATED, UNSETTLED
+from reports.terminal import ProgressBar, stdout_kept, typed
+
+if TYPE_CHECKING:
+    from properties.seeking import Found
+
+
+@click.command()
+@click.argument("claim")
+@click.option(
+    "--without",
+    multiple=True,
+    metavar="ASSUMPTION",
+    help="Drop this assumption from the claim's scope. May be given several times.",
+)
+@click.option(
+    "--examples",
+    type=click.IntRange(min=1),
+    default=None,
+    help="Examples of each size and kind.  [default: 300]",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=None,
+    help="Stop when the time is over and, without --examples, go on until then: what is found then "
+    "depends on the clock.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Folder for the counterexamples.  [default: relu-verify-out/search-CLAIM]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+def search(
+    claim: str,
+    without: tuple[str, ...],
+    examples: int | None,
+    seconds: float | None,
+    seed: int,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Search the smallest and the worst counterexample to a claim, or to a control's.
+
+    CLAIM is as in `explain`. The smallest has the fewest examples, then dimensions, then neurons,
+    then the simplest numbers; the worst has the lowest margin of all that is met, in the theorem's
+    ensembles too. A violation in floating point is a counterexample only if exact rational
+    arithmetic confirms it, where the claim has an exact form; otherwise it is numerically undecided
+    and refutes nothing. Without --seconds the same command finds the same.
+
+    Without an assumption, the scope is what is left of the theorem's hypotheses, or of what the
+    claim is given; our own certificates, which imply the claim, are left out of it.
+
+    Writes of each counterexample a record (for `replay` and `pin`), a text, a LaTeX block and,
+    where it is exact, a checker that stands alone.
+
+    \b
+    Exit codes
+      0  nothing was found, which proves nothing; or what was searched is a control,
+         or was searched without an assumption, and need not hold
+      1  a counterexample in scope of a claim that is to hold
+      3  nothing but what is numerically undecided, or no example in scope
+      130, 143  interrupted, terminated: what was found until then is told and kept
+    """
+    from properties.catalogue import find_entry
+    from properties.seeking import Sought, seek
+    from reports.searching.files import written
+    from reports.searching.lines import blocks, lines
+    from verify.claims import Claim
+    from verify.errors import InputError
+    from verify.writing import json_text, jsonable
+
+    theorem, entry = find_entry(claim)
+    if not isinstance(entry, Claim):
+        raise InputError(f"{claim!r} is measured and claims nothing; search a claim or a control")
+    folder = out or _default_folder(entry.id, without)
+    with ProgressBar("example") as bar, stdout_kept() as stdout:
+        name = theorem.address_of(entry.id)
+
+        def progress(done: int, total: int, where: str) -> None:
+            bar.update(name, done, total, where)
+
+        found = seek(Sought(theorem, entry, without), examples, seconds, seed, progress)
+        bar.close()
+        files = written(theorem, found, folder, typed())
+        if as_json:
+            told: dict[str, Any] = {**found.to_json(), "files": [str(file) for file in files]}
+            click.echo(json_text(jsonable(told)), file=stdout, nl=False)
+        else:
+            for line in (*lines(theorem, found), *blocks(found, folder)):
+                click.echo(line, file=stdout)
+            for file in files:
+                click.echo(f"Written: {file}", file=stdout)
+    return exit_code(found)
+
+
+def _default_folder(claim: str, without: tuple[str, ...]) -> Path:
+    return Path("relu-verify-out", "-without-".join([f"search-{claim}", *without]))
+
+
+def exit_code(found: Found) -> int:
+    """Return how the command ends."""
+    if found.ended in ("interrupted", "terminated"):
+        return INTERRUPTED if found.ended == "interrupted" else TERMINATED
+    if found.refuted:
+        return REFUTED
+    nothing_tested = not any(effort.in_scope for effort in found.efforts)
+    undecided = not found.examples and found.unconfirmed is not None
+    return UNSETTLED if undecided or nothing_tested else ALL_AS_EXPECTED

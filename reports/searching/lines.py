@@ -1,0 +1,118 @@
+"""What `relu-verify search` prints: what was searched, what was found, and what it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from properties.seeking import Effort, Found
+from reports.counterexamples.readable import readable
+from reports.searching.entries import entry
+from reports.searching.files import published
+from verify.claims import Probable
+from verify.counterexample import Counterexample
+from verify.severity import words
+from verify.theorem import Theorem
+
+_FOUND = {
+    "smallest": "the fewest examples, dimensions and so on, then the simplest numbers",
+    "worst": "the lowest margin of all that was met",
+}
+
+
+def lines(theorem: Theorem, found: Found) -> Iterator[str]:
+    """Yield the lines on a search: the claim, the effort, what was found, in one line each."""
+    yield theorem.address_of(found.claim)
+    yield f"  {found.statement}"
+    if found.without:
+        yield f"  without: {', '.join(found.without)}"
+    yield f"  in the scope of: {', '.join(found.scope) or 'no assumption'}"
+    yield ""
+    yield f"Searched (seed {found.seed}):"
+    yield from (f"  {line}" for line in _efforts(found.efforts))
+    if found.ended:
+        yield _ENDED[found.ended]
+    yield ""
+    yield from _outcome(theorem, found)
+
+
+def blocks(found: Found, folder: Path) -> Iterator[str]:
+    """Yield the readable block of the smallest counterexample, or else of the worst."""
+    for stem, example in published(found)[:1]:
+        checker = str(folder / f"{stem}_check.py") if (folder / f"{stem}_check.py").exists() else ""
+        yield ""
+        yield from readable(example, str(folder / f"{stem}.json"), checker).splitlines()
+    yield ""
+
+
+_ENDED = {
+    "time": "The time was over first: what was found depends on the clock.",
+    "interrupted": "Interrupted: this is what was found so far.",
+    "terminated": "Terminated: this is what was found so far.",
+}
+
+
+def _efforts(efforts: tuple[Effort, ...]) -> list[str]:
+    """Return a table of what was looked at, columns that are zero throughout left out."""
+    if not efforts:
+        return ["nothing"]
+    names = ("examples", "in_scope", "violated", "undecided", "no_instance", "unconfirmed")
+    kept = [n for n in names if n in names[:3] or any(getattr(effort, n) for effort in efforts)]
+    rows = [["", *(name.replace("_", " ") for name in kept)]]
+    rows += [[effort.where, *(str(getattr(effort, name)) for name in kept)] for effort in efforts]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
+    ]
+
+
+def _outcome(theorem: Theorem, found: Found) -> Iterator[str]:
+    for name, meaning in _FOUND.items():
+        example = getattr(found, name)
+        if example is None:
+            continue
+        if name == "worst" and len(found.examples) == 1 and found.smallest is not None:
+            yield "worst: the same"
+            continue
+        yield f"{name}: {entry(theorem, example)}"
+        yield f"  {meaning}"
+        yield from (f"  {line}" for line in _severity(found, example))
+    if found.unconfirmed is not None:
+        yield f"numerically undecided: {entry(theorem, found.unconfirmed)}"
+        yield f"  no counterexample: {found.why}"
+    yield from _worth(theorem, found)
+
+
+def _severity(found: Found, example: Counterexample) -> Iterator[str]:
+    """Yield what is known of a counterexample's scope, first step and rate."""
+    yield from words(example.severity)
+    if not example.severity.get("rate"):
+        places = [effort for effort in found.efforts if effort.kind == example.kind]
+        met, of = sum(e.violated for e in places), sum(e.in_scope for e in places)
+        yield f"{met} of the {of} examples of its kind in scope violate it: no probability"
+
+
+def _worth(theorem: Theorem, found: Found) -> Iterator[str]:
+    """Yield what follows from what was found."""
+    claim = theorem.claim(found.claim)
+    control = next((c for c in theorem.controls if c.id == found.claim), None)
+    if not found.examples:
+        if not any(effort.in_scope for effort in found.efforts):
+            yield "No example was in scope: nothing was tested."
+        elif found.unconfirmed is None:
+            yield "No counterexample was found. Finding nothing proves nothing."
+        else:
+            yield "Nothing is refuted: floating point alone violates the claim."
+        return
+    if control is not None:
+        yield f"The claim is a control, known to be false: {control.because}."
+    elif found.without and not found.refuted:
+        yield f"Without {', '.join(found.without)} the claim is false."
+    elif isinstance(claim, Probable):
+        yield (
+            f"The claim is one about a probability (at least {claim.probability:g}), which no "
+            "single instance refutes; the rate says how often it fails there."
+        )
+    else:
+        exact = found.conclusion == "counterexample"
+        yield "The claim is refuted." if exact else "The claim is refuted (floating point)."
