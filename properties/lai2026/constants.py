@@ -13,7 +13,7 @@ import numpy as np
 
 from properties.lai2026 import bias
 from properties.lai2026.setting import classes_from_step_one
-from verify.arrays import to_numpy
+from verify.arrays import array_namespace, device, to_numpy
 from verify.claims import Assumption, Quantity, Status
 from verify.margin import Margin
 from verify.measures import Frequency, Measure, Quantiles
@@ -75,7 +75,15 @@ def index_of_regime(trial: Trial) -> Host:
 
 def predicted_frequency(trial: Trial) -> Host:
     """P̂, the predicted probability of freezing, ours."""
-    return np.asarray(freezing_probability(trial.problem))
+    problem = trial.problem
+    positive = (to_numpy(problem.starting_predictions) > 0).all(axis=(1, 2))
+    predicted = np.full(trial.trials, np.nan)  # it says nothing about other starts
+    if positive.any():
+        index = array_namespace(problem.gram).asarray(
+            np.flatnonzero(positive), device=device(problem.gram)
+        )
+        predicted[positive] = freezing_probability(problem.select(index))
+    return predicted
 
 
 def freezing(given: tuple[Assumption, ...]) -> tuple[Measure, ...]:

@@ -32,10 +32,10 @@ class Record:
 
     Series are called "claim.value", "claim.rounding", "claim.scope" (see `IN_SCOPE`), for
     rates "claim.quantity", "claim.against.sweep" and with a band "claim.band_low" and
-    "claim.band_high", for assumptions "given.id.value" and "given.id.rounding"; for measures
-    "measure.scope", "measure.value" and "measure.rounding" or "measure.quantity", and where they
-    have them "measure.against" and "measure.prediction"; for links of the chain
-    "chain.link.value" and "chain.link.rounding".
+    "claim.band_high", where it has one "claim.prediction"; for assumptions "given.id.value" and
+    "given.id.rounding"; for measures "measure.scope", "measure.value" and "measure.rounding" or
+    "measure.quantity", and where they have them "measure.against" and "measure.prediction"; for
+    links of the chain "chain.link.value" and "chain.link.rounding".
     data: (series, T) in float64.
     """
 
@@ -120,12 +120,14 @@ def evaluate_block(
 
 def evaluate_trial(theorem: Theorem, cell: Cell, trial: Trial) -> Record:
     """Evaluate whatever a cell has, and its assumptions, on a trial."""
-    trial.simulate()
     entries = [theorem.entry(name) for name in cell.ids]
+    if entries:
+        trial.simulate()
     scoped = [entry for entry in entries if not isinstance(entry, Chain)]
     series: dict[str, Floats] = {}
     margins: dict[Assumption, Margin] = {}
-    for assumption in dict.fromkeys(a for entry in scoped for a in entry.given):
+    asked = [theorem.assumption(name) for name in cell.assumptions]
+    for assumption in dict.fromkeys([*(a for entry in scoped for a in entry.given), *asked]):
         margin = margins[assumption] = margin_of(assumption.inequality, trial, "assumption")
         series |= _both(f"given.{assumption.id}", margin)
     for entry in entries:
@@ -141,6 +143,9 @@ def evaluate_trial(theorem: Theorem, cell: Cell, trial: Trial) -> Record:
             series |= _measure_series(entry, trial)
         else:
             series |= _both(entry.id, margin_of(entry.inequality, trial))
+        if isinstance(entry, Claim) and entry.prediction is not None:
+            predicted = quantity_of(entry.prediction, trial, constant=True)
+            series[f"{entry.id}.prediction"] = predicted
     full = [np.broadcast_to(values, (trial.trials,)) for values in series.values()]
     return Record(tuple(series), np.asarray(full, dtype=np.float64))
 

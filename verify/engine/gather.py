@@ -19,7 +19,7 @@ from verify.arrays import Backend
 from verify.arrays import backend as open_backend
 from verify.engine.evaluate import Record, evaluate_block
 from verify.engine.executors import ProcessPool, map_unordered
-from verify.engine.plan import Cell, Entry
+from verify.engine.plan import Cell
 from verify.engine.store import RecordsMissing, Store
 from verify.engine.unsteady import unsteady
 from verify.errors import InputError, TheoremError
@@ -29,7 +29,7 @@ from verify.theorem import Theorem
 Progress = Callable[[int, int, str], None]
 """Called with (blocks done, blocks in all, what was done last)."""
 
-_Key = tuple[Cell, int]
+Key = tuple[Cell, int]
 """A cell and the number of one of its blocks."""
 
 
@@ -43,9 +43,96 @@ class _Task:
     theorem: Theorem | None
     origin: str
     source: str
-    key: _Key
+    key: Key
     root_seed: int
     backend: str
+
+
+class Blocks:
+    """Blocks of a theorem's records: found in the store, or computed and kept there.
+
+    Before any is added, one stored block of each claim is computed again: what a theorem reads
+    besides its source is in no hash. One new block of each claim is computed twice.
+    """
+
+    def __init__(
+        self,
+        theorem: Theorem,
+        root_seed: int,
+        executor: Executor | ProcessPool | None = None,
+        store: Store | None = None,
+        backend: Backend | None = None,
+    ) -> None:
+        self.theorem, self._root_seed = theorem, root_seed
+        self._executor, self._store = executor, store
+        self._backend = backend or open_backend("numpy")
+        self._common = _common(theorem, root_seed, self._backend)
+        self._hashes: dict[Cell, str] = {}
+        controls = {control.id for control in theorem.controls}
+        everything = [entry.id for entry in theorem.entries]
+        comparable = self._backend.name == "numpy"
+        self._unconfirmed = set(everything) if store is not None and comparable else set()
+        self._unrepeated = set(everything) - controls if comparable else set()
+
+    def fetch(self, keys: Sequence[Key], progress: Progress | None = None) -> dict[Key, Record]:
+        """Return the records of some blocks."""
+        self._register({cell for cell, _ in keys})
+        found, missing = {}, []
+        for key in dict.fromkeys(keys):
+            known = None if self._store is None else self._store.read(self._hashes[key[0]], key[1])
+            if known is None:
+                missing.append(key)
+            else:
+                found[key] = known
+        self._confirm(_representing(self._unconfirmed, list(found)))
+        self._compute(missing, found, progress)
+        return found
+
+    def _register(self, cells: Iterable[Cell]) -> None:
+        """Remember the configuration hash of each cell, and let the store know what it is."""
+        for cell in sorted(cells - self._hashes.keys(), key=repr):
+            decisive = _decisive(self._common, cell)
+            self._hashes[cell] = _hash(decisive)
+            if self._store is not None:
+                self._store.register(self._hashes[cell], {**decisive, "point": str(cell.point)})
+
+    def _task_of(self, key: Key) -> _Task:
+        theorem = self.theorem
+        sent = theorem if theorem.origin is None or self._executor is None else None
+        origin, backend = theorem.origin or "", self._backend.name
+        return _Task(sent, origin, theorem.source, key, self._root_seed, backend)
+
+    def _confirm(self, keys: Iterable[Key]) -> None:
+        """Compute stored blocks again. Raises StoreError where one comes out differently."""
+        tasks = [self._task_of(key) for key in keys]
+        with closing(map_unordered(self._executor, _evaluate, tasks)) as results:
+            for task, record in results:
+                cell, block = task.key
+                what = f"theorem {self.theorem.address!r}: block {block} at {cell.point}"
+                assert self._store is not None
+                self._store.confirm(self._hashes[cell], block, record, what)
+
+    def _compute(
+        self, missing: Sequence[Key], found: dict[Key, Record], progress: Progress | None
+    ) -> None:
+        """Add the records of missing blocks to those found, and to the store."""
+        total = len(found) + len(missing)
+        twice = _representing(self._unrepeated, missing)
+        tasks = [self._task_of(key) for key in missing for _ in range(1 + (key in twice))]
+        first: dict[Key, Record] = {}
+        with closing(map_unordered(self._executor, _evaluate, tasks)) as results:
+            for task, record in results:
+                key = cell, block = task.key
+                if key in twice:
+                    if key not in first:
+                        first[key] = record
+                        continue
+                    _require_same(self.theorem, key, self._root_seed, first[key], record)
+                if self._store is not None:
+                    self._store.write(self._hashes[cell], block, record)
+                found[key] = record
+                if progress is not None:
+                    progress(len(found), total, f"{self.theorem.id}  {cell.point}")
 
 
 def gathered(
@@ -57,53 +144,10 @@ def gathered(
     backend: Backend,
     progress: Progress | None,
 ) -> dict[Cell, Record]:
-    """Return each cell's record, computing the blocks that are not stored.
-
-    Before any is added, one stored block of each claim is computed again: what a theorem reads
-    besides its source is in no hash.
-    """
-    hashes = {} if store is None else _register(theorem, planned, root_seed, backend, store)
-    found: dict[_Key, Record] = {}
-    missing = []
-    for cell in planned:
-        for block in range(_blocks(theorem, cell)):
-            known = None if store is None else store.read(hashes[cell], block)
-            if known is None:
-                missing.append((cell, block))
-            else:
-                found[cell, block] = known
-    total = len(found) + len(missing)
-    sent = theorem if theorem.origin is None or executor is None else None
-
-    def task_of(key: _Key) -> _Task:
-        return _Task(sent, theorem.origin or "", theorem.source, key, root_seed, backend.name)
-
-    comparable = backend.name == "numpy"
-    if store is not None and comparable:
-        again = [task_of(key) for key in _representing(theorem.entries, list(found))]
-        with closing(map_unordered(executor, _evaluate, again)) as results:
-            for task, record in results:
-                cell, block = task.key
-                what = f"theorem {theorem.address!r}: block {block} at {cell.point}"
-                store.confirm(hashes[cell], block, record, what)
-    controls = {control.id for control in theorem.controls}
-    uncontrolled = [entry for entry in theorem.entries if entry.id not in controls]
-    twice = _representing(uncontrolled, missing) if comparable else set()
-    tasks = [task_of(key) for key in missing for _ in range(1 + (key in twice))]
-    first: dict[_Key, Record] = {}
-    with closing(map_unordered(executor, _evaluate, tasks)) as results:
-        for task, record in results:
-            key = cell, block = task.key
-            if key in twice:
-                if key not in first:
-                    first[key] = record
-                    continue
-                _require_same(theorem, key, root_seed, first[key], record)
-            if store is not None:
-                store.write(hashes[cell], block, record)
-            found[key] = record
-            if progress is not None:
-                progress(len(found), total, f"{theorem.id}  {cell.point}")
+    """Return each cell's record, computing the blocks that are not stored."""
+    blocks = Blocks(theorem, root_seed, executor, store, backend)
+    keys = [(cell, block) for cell in planned for block in range(_blocks(theorem, cell))]
+    found = blocks.fetch(keys, progress)
     return {
         cell: Record.joined([found[cell, block] for block in range(_blocks(theorem, cell))])
         for cell in planned
@@ -116,10 +160,8 @@ def recalled(
     """Return each cell's record from the store alone. Raises RecordsMissing."""
     if store is None:
         raise InputError("compute=False takes records from a store, but store=None; give it one")
-    hashes = {
-        cell: _hash(decisive)
-        for cell, decisive in _configurations(theorem, planned, root_seed, backend).items()
-    }
+    common = _common(theorem, root_seed, backend)
+    hashes = {cell: _hash(_decisive(common, cell)) for cell in planned}
     known = {
         cell: [store.read(hashes[cell], block) for block in range(_blocks(theorem, cell))]
         for cell in planned
@@ -143,9 +185,10 @@ def _blocks(theorem: Theorem, cell: Cell) -> int:
     return math.ceil(cell.trials / theorem.block)
 
 
-def _representing(entries: Iterable[Entry], blocks: Sequence[_Key]) -> set[_Key]:
-    """Return a few of the blocks, on which each of the entries is evaluated that can be."""
-    chosen, left = set(), {entry.id for entry in entries}
+def _representing(left: set[str], blocks: Sequence[Key]) -> set[Key]:
+    """Return a few of the blocks, on which each of the entries `left` is evaluated that can be;
+    those are left no more."""
+    chosen = set()
     for cell, block in blocks:
         if left & set(cell.ids):
             chosen.add((cell, block))
@@ -153,7 +196,7 @@ def _representing(entries: Iterable[Entry], blocks: Sequence[_Key]) -> set[_Key]
     return chosen
 
 
-def _require_same(theorem: Theorem, key: _Key, root_seed: int, one: Record, other: Record) -> None:
+def _require_same(theorem: Theorem, key: Key, root_seed: int, one: Record, other: Record) -> None:
     """Raise TheoremError if a block computed twice came out differently."""
     different = one.differing(other)
     if different:
@@ -187,27 +230,14 @@ def _backend(name: str) -> Backend:
     return open_backend(name)
 
 
-def _register(
-    theorem: Theorem, planned: Sequence[Cell], root_seed: int, backend: Backend, store: Store
-) -> dict[Cell, str]:
-    """Return the configuration hash of each cell, and let the store know what it stands for."""
-    hashes = {}
-    for cell, decisive in _configurations(theorem, planned, root_seed, backend).items():
-        hashes[cell] = _hash(decisive)
-        store.register(hashes[cell], {**decisive, "point": str(cell.point)})
-    return hashes
-
-
 def _hash(decisive: dict[str, Any]) -> str:
     text = json.dumps(decisive, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _configurations(
-    theorem: Theorem, planned: Sequence[Cell], root_seed: int, backend: Backend
-) -> dict[Cell, dict[str, Any]]:
-    """Return, for each cell, everything that decides its records."""
-    common: dict[str, Any] = {
+def _common(theorem: Theorem, root_seed: int, backend: Backend) -> dict[str, Any]:
+    """Return what decides the records of all cells alike."""
+    return {
         "theorem": theorem.id,
         "root_seed": root_seed,
         "block": theorem.block,
@@ -217,13 +247,15 @@ def _configurations(
         "version": verify.__version__,
         "source": source_digest(theorem),
     }
+
+
+def _decisive(common: dict[str, Any], cell: Cell) -> dict[str, Any]:
+    """Return everything that decides the records of a cell."""
     return {
-        cell: {
-            **common,
-            "canonical_point": cell.point.canonical,
-            "control": cell.control,
-            "claims": cell.claims,
-            "measures": cell.measures,
-        }
-        for cell in planned
+        **common,
+        "canonical_point": cell.point.canonical,
+        "control": cell.control,
+        "claims": cell.claims,
+        "measures": cell.measures,
+        "assumptions": cell.assumptions,
     }

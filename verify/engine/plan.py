@@ -56,7 +56,9 @@ class Cell:
 
     control: id of the control whose broken simulator runs here, "" for the theorem's own.
     claims: ids.   trials: how many are counted (blocks are drawn whole).   measures: ids, with
-    "chain" where the theorem's chain is evaluated here.
+    "chain" where the theorem's chain is evaluated here.   assumptions: ids of assumptions and
+    hypotheses that are evaluated besides those of the claims; where there is nothing else, nothing
+    is simulated.
     """
 
     point: Point
@@ -64,6 +66,7 @@ class Cell:
     claims: tuple[str, ...]
     trials: int
     measures: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
     @property
     def ids(self) -> tuple[str, ...]:

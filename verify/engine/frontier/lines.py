@@ -1,0 +1,135 @@
+"""What stands beside a claim's frontier: where certificates hold, where assumptions are met, and
+what is predicted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from verify.boundaries import FALLING, RISING
+from verify.claims import Claim, label_of
+from verify.engine.frontier.events import point_of
+from verify.engine.frontier.grids import Grid
+from verify.engine.frontier.survey import COARSE, Survey, sorted_places
+from verify.engine.gather import Blocks
+from verify.engine.plan import Cell
+from verify.frontiers import FrontierLine, FrontierRequest, FrontierRow, fits_of
+from verify.space import Coordinate
+from verify.theorem import Theorem
+
+_BISECTIONS = 12
+"""Halvings of the stretch of the coarse grid in which an assumption begins to be met."""
+
+_MOST = 0.5
+"""Share of the trials from which an assumption counts as met at a place."""
+
+
+def prediction_line(claim: Claim, survey: Survey, request: FrontierRequest) -> FrontierLine:
+    """Return where what is predicted crosses the levels: interpolated between the places."""
+    rows = []
+    for row in survey.rows:
+        known = [
+            (place.u, place.predicted / place.batch.trials)
+            for place in sorted_places(row)
+            if place.batch.trials and math.isfinite(place.predicted)
+        ]
+        trials = sum(place.trials for place in row.places.values())
+        for level in request.levels:
+            for segment in row.segments:
+                inner = [(u, p) for u, p in known if segment.holds(u)]
+                at = _interpolated(inner, level, segment.direction)
+                if at is not None:
+                    x = survey.grid.value(at)
+                    rows.append(FrontierRow(row.y, level, x, None, None, trials, segment.direction))
+    assert claim.prediction is not None
+    meaning = label_of(claim.prediction)
+    fits = fits_of(
+        [FrontierRow(**{**vars(r), "low": r.boundary, "high": r.boundary}) for r in rows],
+        request.levels,
+    )
+    return FrontierLine("prediction", "prediction", meaning, tuple(rows), fits[0])
+
+
+def _interpolated(known: Sequence[tuple[float, float]], level: float, way: str) -> float | None:
+    """Return where values cross a level, on a straight line between two places; None if nowhere.
+
+    Small fluctuations are smoothed by the running extreme.
+    """
+    values = np.array([p for _, p in known])
+    smooth = np.minimum.accumulate if way == FALLING else np.maximum.accumulate
+    values = smooth(values)
+    above = values >= level
+    for i in range(1, len(known)):
+        if above[i] != above[i - 1]:
+            (u, v), part = (known[i - 1][0], known[i][0]), level - values[i - 1]
+            return float(u + (v - u) * part / (values[i] - values[i - 1]))
+    return None
+
+
+@dataclass
+class _Flip:
+    """Two neighbouring values of a row, at one of which most trials meet an assumption."""
+
+    assumption: str
+    y: Coordinate | None
+    outside: float
+    inside: float
+
+
+def assumption_lines(
+    theorem: Theorem, claim: Claim, request: FrontierRequest, grid: Grid, blocks: Blocks
+) -> list[FrontierLine]:
+    """Return, for each assumption that most trials meet on a part of a row only, where it begins.
+
+    The theorem's hypotheses and what the claim is given, certificates left out; the interval is
+    that between two values next to each other, and no statistical one.
+    """
+    known = {a.id: a for a in (*theorem.hypotheses, *claim.given) if not a.certificate}
+    ids = tuple(known)
+
+    def met(places: Sequence[tuple[Coordinate | None, Coordinate]]) -> list[dict[str, float]]:
+        keys = [(Cell(point_of(request, x, y), "", (), 0, (), ids), 0) for y, x in places]
+        found = blocks.fetch(keys)
+        return [
+            {name: float((found[key][f"given.{name}.value"] >= 0).mean()) for name in ids}
+            for key in keys
+        ]
+
+    values = grid.spread(COARSE)
+    coarse = [(y, x) for y in request.rows for x in values]
+    shares = dict(zip(coarse, met(coarse), strict=True))
+    flips = []
+    for y in request.rows:
+        for name in ids:
+            for x, other in pairwise(values):
+                first, last = (shares[y, at][name] >= _MOST for at in (x, other))
+                if first != last:
+                    ends = float(x), float(other)
+                    flips.append(_Flip(name, y, ends[first], ends[last]))
+    for _ in range(_BISECTIONS):
+        middles = [
+            grid.nearest((grid.place(flip.outside) + grid.place(flip.inside)) / 2) for flip in flips
+        ]
+        asked = [(flip.y, middle) for flip, middle in zip(flips, middles, strict=True)]
+        for flip, middle, share in zip(flips, middles, met(asked), strict=True):
+            if share[flip.assumption] >= _MOST:
+                flip.inside = float(middle)
+            else:
+                flip.outside = float(middle)
+    rows = {name: [_row(f, theorem.block) for f in flips if f.assumption == name] for name in ids}
+    return [
+        FrontierLine("assumption", name, known[name].statement, tuple(found))
+        for name, found in rows.items()
+        if found
+    ]
+
+
+def _row(flip: _Flip, block: int) -> FrontierRow:
+    direction = RISING if flip.outside < flip.inside else FALLING
+    low, high = sorted((flip.outside, flip.inside))
+    trials = (COARSE + _BISECTIONS) * block
+    return FrontierRow(flip.y, _MOST, flip.inside, low, high, trials, direction)
