@@ -35,8 +35,8 @@ def coordinates(axis: Axis) -> st.SearchStrategy[Any]:
         return _away_from(origin, low, high)
     if axis.scale == "log":
         low, high, origin = math.log(axis.low), math.log(axis.high), math.log(simplest)
-        return _grid(low, high, origin).map(lambda x: _tidy(math.exp(x)))
-    return _grid(axis.low, axis.high, simplest).map(_tidy)
+        return _grid(low, high, origin).map(lambda x: tidy(math.exp(x)))
+    return _grid(axis.low, axis.high, simplest).map(tidy)
 
 
 def _away_from(origin: int, low: int, high: int) -> st.SearchStrategy[int]:
@@ -44,7 +44,8 @@ def _away_from(origin: int, low: int, high: int) -> st.SearchStrategy[int]:
     upwards = st.integers(0, high - origin).map(lambda step: origin + step)
     if origin == low:
         return upwards
-    return upwards | st.integers(0, origin - low).map(lambda step: origin - step)
+    downwards = st.integers(0, origin - low).map(lambda step: origin - step)
+    return downwards if origin == high else upwards | downwards
 
 
 def _grid(low: float, high: float, origin: float) -> st.SearchStrategy[float]:
@@ -56,7 +57,7 @@ def _grid(low: float, high: float, origin: float) -> st.SearchStrategy[float]:
     return _away_from(home, 0, _STEPS).map(lambda step: min(high, max(low, low + width * step)))
 
 
-def _tidy(value: float) -> float:
+def tidy(value: float) -> float:
     """Round to four significant digits: counterexamples are read by people."""
     return float(f"{value:.4g}")
 
