@@ -13,6 +13,7 @@ from typing import Any
 
 from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, UNSETTLED
 from reports.thresholds import differ
+from verify.severity import scope_words
 
 Part = Mapping[str, Any]
 
@@ -267,7 +268,14 @@ def _counterexamples(both: Sequence[tuple[str, Part, Part]]) -> Iterator[dict[st
                     "before": before and before["margin"],
                     "after": after and after["margin"],
                     "file": after["file"] if after else "",
+                    "scope": _scope(after or {}),
                 }
+
+
+def _scope(example: Part) -> str:
+    """Say whether a counterexample is in scope; "" of none, or where a report does not tell."""
+    severity = example.get("severity")
+    return scope_words(severity) if severity else ""
 
 
 def _time(before: Part, after: Part) -> dict[str, Any]:

@@ -162,8 +162,8 @@ def _counterexamples(entries: list[Part]) -> list[str]:
     for entry in (entry for entry in entries if entry["change"] != "another"):
         margin = entry["after"] if entry["before"] is None else entry["before"]
         told = "" if margin is None else f"  margin {number(margin)}"
-        file = f"  {entry['file']}" if entry["file"] else ""
-        lines.append(f"  {entry['change']:<4}  {entry['claim']}, {entry['kind']}{told}{file}")
+        rest = "".join(f"  {entry[name]}" for name in ("scope", "file") if entry[name])
+        lines.append(f"  {entry['change']:<4}  {entry['claim']}, {entry['kind']}{told}{rest}")
     others = len(entries) - len(lines)
     if others:
         lines.append(f"  {others} {'is another' if others == 1 else 'are others'} than in A")

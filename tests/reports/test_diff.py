@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -278,7 +279,7 @@ def test_counterexamples_that_are_new_gone_or_others(report: Report) -> None:
     assert [entry["change"] for entry in back["counterexamples"]] == ["another", "new"]
     assert "gone  same_factor.shrinks_by_the_same_factor, worst" in lines(there)
     assert "1 is another than in A" in lines(there)
-    assert ".worst.json" in lines(back)
+    assert re.search(r"new   \S+, worst  margin \S+  in scope  \S+\.worst\.json\n", lines(back))
 
 
 def test_settings_versions_and_time(report: Report) -> None:
