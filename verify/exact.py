@@ -8,7 +8,7 @@ arithmetic, comparison and `str`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 Rational = Any
@@ -60,4 +60,4 @@ class Exact:
     statements: Mapping[str, Callable[[Any], ExactMargin]]
     document: Callable[[Any], Mapping[str, Any]]
     from_floats: Callable[[Any, int], Any] | None = None
-    checker: str | None = None
+    checker: str | None = field(default=None, repr=False)

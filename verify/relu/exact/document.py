@@ -10,7 +10,7 @@ from verify.exact import NotDecided
 from verify.relu.exact.descent import ExactRun, descend, first_departure, state_at
 from verify.relu.exact.minimum import minimum_norm, nearest_minimum
 from verify.relu.exact.problem import ExactProblem
-from verify.relu.exact.rational import text, texts
+from verify.relu.exact.rational import square, text, texts, trace
 
 MOST_SHOWN = 8
 """Steps that are shown."""
@@ -27,8 +27,9 @@ def document(problem: ExactProblem, comparator: str | None = None) -> dict[str, 
     comparator: "minimum_norm", "nearest_minimum" or None.
 
     problem: features (n, d) or null, gram, labels, start (predictions, (m, n)), starting_duals
-    (α⁰, of least norm), signs, step_size, slope_at_zero, outside (m, m), and law, the effective
-    dimensions of the law that features were drawn from, or null.
+    (α⁰, of least norm), starting_square (Σ_k ‖w_k(0)‖²), starting_residual (f − y), signs,
+    step_size, slope_at_zero, outside (m, m), and law, the effective dimensions of the law that
+    features were drawn from, or null.
     steps: predictions (m, n) at steps 0, 1, …: up to the first departure where that is among the
     first `MOST_SHOWN`, else the first `FEWEST_SHOWN`.
     first_departure: the first step from 1 on after which some neuron is not active exactly on its
@@ -50,13 +51,15 @@ def document(problem: ExactProblem, comparator: str | None = None) -> dict[str, 
 
 
 def _problem(problem: ExactProblem) -> dict[str, Any]:
-    law = problem.law
+    law, outside = problem.law, trace(problem.outside)
     return {
         "features": None if problem.features is None else texts(problem.features),
         "gram": texts(problem.gram),
         "labels": [text(label) for label in problem.labels],
         "start": texts(problem.start),
         "starting_duals": texts(problem.starting_duals),
+        "starting_square": text(square(problem.gram, problem.starting_duals) + outside),
+        "starting_residual": [text(entry) for entry in state_at(problem, 0).residual],
         "signs": list(problem.signs),
         "step_size": text(problem.step_size),
         "slope_at_zero": problem.slope_at_zero,

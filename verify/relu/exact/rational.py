@@ -33,7 +33,7 @@ def rational(value: Any) -> fmpq:
             f"value={value!r} is no rational number, expected an integer, a fraction such as "
             "Fraction(1, 2) or '1/2', or a finite float"
         ) from None
-    return fmpq(found.numerator, found.denominator)
+    return fmpq(int(found.numerator), int(found.denominator))
 
 
 def matrix(name: str, rows: Any) -> fmpq_mat:
