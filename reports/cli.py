@@ -10,11 +10,14 @@ import click
 from reports.commands.data import data
 from reports.commands.diff import diff
 from reports.commands.explain import explain
+from reports.commands.frontier import frontier
 from reports.commands.list import list_
 from reports.commands.new import new
+from reports.commands.pin import pin
 from reports.commands.replay import replay
 from reports.commands.report import report
 from reports.commands.run import run
+from reports.commands.search import search
 from reports.exit_codes import INTERRUPTED, TERMINATED, UNAVAILABLE, USAGE
 from reports.terminal import Terminated, steady_streams, stoppable
 
@@ -29,6 +32,8 @@ Examples
   relu-verify report relu-verify-out --format md   a run again, as Markdown
   relu-verify diff old-out new-out                 what changed between two runs
   relu-verify data features.npy labels.csv --positive tumour
+  relu-verify frontier pattern_freezes_after_step_one --x d --y n:10,20,40 --at c=0.9
+  relu-verify search pattern_freezes_after_step_one --without dimension_is_high
 
 \b
 Exit codes
@@ -36,7 +41,7 @@ Exit codes
   2 usage or bad input    3 something inconclusive, undecided or vacuous
   4 backend or data not available
   130 interrupted, 143 terminated: the same run goes on where it was, others begin again
-  report, diff and replay have 0, 1 and 3 mean what their --help says
+  report, diff, replay, frontier and search have 0, 1 and 3 mean what their --help says
 """
 
 
@@ -53,7 +58,7 @@ def cli() -> None:
     """
 
 
-for command in (run, new, report, diff, list_, explain, replay, data):
+for command in (run, new, report, diff, list_, explain, replay, data, frontier, search, pin):
     cli.add_command(command)
 
 
@@ -95,8 +100,10 @@ def _main(arguments: list[str] | None) -> NoReturn:
 def _left(typed: list[str]) -> str:
     """Say what an interrupted command leaves behind, and what it does when it is given again."""
     command = next((word for word in typed if word in cli.commands), "")
-    if command == "run":
+    if command in ("run", "frontier"):
         return "what was finished is kept: run the same command to go on"
+    if command == "search":
+        return "nothing was searched yet: the same command begins again"
     if command in ("report", "data"):
         return "each file is as it was or whole: the same command begins again"
     return "nothing is kept: the same command begins again"

@@ -23,9 +23,13 @@ _PATIENCE = 6.0
 
 
 class ProgressBar:
-    """One progress bar on stderr, for whichever theorem is being worked on."""
+    """One progress bar on stderr, for whichever theorem is being worked on.
 
-    def __init__(self) -> None:
+    unit: what is counted.
+    """
+
+    def __init__(self, unit: str = "block") -> None:
+        self._unit = unit
         self._bar: Any = None
         self._name = ""
 
@@ -47,7 +51,7 @@ class ProgressBar:
         name = f"{theorem} {'hunt' if what.startswith('hunt') else ''}".strip()
         if name != self._name:
             self.close()
-            self._bar = tqdm(total=total, desc=name, unit="block", disable=None, file=sys.stderr)
+            self._bar = tqdm(total=total, desc=name, unit=self._unit, disable=None, file=sys.stderr)
             self._name = name
         self._bar.total = total
         self._bar.set_postfix_str(what, refresh=False)

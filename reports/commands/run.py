@@ -65,7 +65,7 @@ def run(
 
     began = time.perf_counter()
     chosen = [find_theorem(name) for name in distinct(theorems or MODULES)]
-    settings = Settings(profile, seed, jobs or _cores(), backend, confidence)
+    settings = Settings(profile, seed, jobs or cores(), backend, confidence)
     out = out or _default_folder(theorems)
     command = typed()
     if others := replaced(out, chosen):
@@ -99,7 +99,7 @@ def _default_folder(theorems: tuple[str, ...]) -> Path:
     return Path("relu-verify-out", name.decode(errors="ignore"))
 
 
-def _cores() -> int:
+def cores() -> int:
     """Return the number of cores that this process may use."""
     available = getattr(os, "sched_getaffinity", None)
     return len(available(0)) if available else os.cpu_count() or 1

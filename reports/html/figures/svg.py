@@ -210,7 +210,12 @@ def segments(
 
 
 def rectangles(
-    axes: Axes, boxes: Sequence[tuple[float, float, float, float]], colour: str, label: str
+    axes: Axes,
+    boxes: Sequence[tuple[float, float, float, float]],
+    colour: str,
+    label: str,
+    *,
+    opacity: float = 1.0,
 ) -> None:
     """Draw boxes (left, right, top, bottom) as one path."""
     from matplotlib.patches import PathPatch
@@ -220,4 +225,5 @@ def rectangles(
     for left, right, top, bottom in boxes:
         corners += [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
         codes += [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY]
-    axes.add_patch(PathPatch(Path(corners, codes), facecolor=colour, lw=0, label=label))
+    looks = {"facecolor": colour, "lw": 0, "alpha": None if opacity == 1 else opacity}
+    axes.add_patch(PathPatch(Path(corners, codes), label=label, **looks))

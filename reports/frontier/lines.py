@@ -1,0 +1,89 @@
+"""A frontier as text for a terminal: a table, then the laws fitted to it, then other lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reports.frontier import words
+from reports.typography import Part, number
+
+
+def told(found: Part) -> str:
+    """Return the content of frontier.json as text."""
+    blocks = [_head(found), _table(found, found["rows"]), _laws(found)]
+    blocks += [_line(found, line) for line in found["lines"]]
+    return "\n\n".join("\n".join(block) for block in [*blocks, [found["sentence"]]] if block)
+
+
+def _head(found: Part) -> list[str]:
+    place = words.place_words(found)
+    return [
+        f"Claim         {found['full_id']}: {found['statement']}",
+        f"Along         {found['x']['name']}, {found['x']['meaning']}"
+        + (f"; by {found['y']['name']}, {found['y']['meaning']}" if found["y"] else ""),
+        *([f"At            {place}"] if place else []),
+        f"Scope         {words.scope_words(found)}",
+        f"Trials        {number(found['trials'])} of {number(found['budget'])}, seed "
+        f"{found['seed']}",
+    ]
+
+
+def _table(found: Part, rows: Sequence[Part]) -> list[str]:
+    """Return the rows of the claim: y, level, boundary, interval, trials, ratio, what is noted."""
+    ratio = words.ratio_name(found)
+    head = [found["y"]["name"]] if found["y"] else []
+    head += ["level", found["x"]["name"], "interval", "trials", *([ratio] if ratio else [])]
+    body = []
+    for row in rows:
+        cells = [words.short(row["y"])] if found["y"] else []
+        cells += [number(row["level"]), words.short(row["boundary"]), words.interval_words(row)]
+        cells += [number(row["trials"])]
+        cells += [words.short(words.ratio(row))] if ratio else []
+        body.append([*cells, row["note"]])
+    return _aligned([*head, ""], body)
+
+
+def _laws(found: Part) -> list[str]:
+    comparison = words.compared(found)
+    if not comparison:
+        return []
+    x, y = found["x"]["name"], found["y"]["name"]
+    lines = [f"Laws          {x} = a·{y}^p·(log {y})^q, q fixed, p with its interval"]
+    lines += [_law({"what": "claim"}, fit, x, y) for fit in found["fits"]]
+    return [
+        *lines,
+        *(f"  level {number(c['level'])}: {c['sentence']}" for c in comparison),
+    ]
+
+
+def _law(line: Part, fit: Part, x: str, y: str) -> str:
+    note = words.law_note(line, fit)
+    said = f"  ({note})" if note else ""
+    return f"  level {number(fit['level'])}, q = {fit['q']}: {words.law(fit, x, y)}{said}"
+
+
+def _line(found: Part, line: Part) -> list[str]:
+    """Return a certificate's, an assumption's or a prediction's own boundaries, and its laws."""
+    head = [found["y"]["name"]] if found["y"] else []
+    head += ["level", found["x"]["name"], "interval", "× the claim's"]
+    body = []
+    for row in line["rows"]:
+        cells = [words.short(row["y"])] if found["y"] else []
+        cells += [number(row["level"]), words.short(row["boundary"]), words.interval_words(row)]
+        body.append([*cells, words.short(words.times_the_claims(found, row))])
+    title = f"{line['what'].capitalize():<13} {line['id']}: {line['meaning']}"
+    laws = [_law(line, fit, found["x"]["name"], found["y"]["name"]) for fit in line["fits"]]
+    return [title, *_aligned(head, body), *laws]
+
+
+def _aligned(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
+    """Return a table as lines: columns to the right, but the last of notes, without a head."""
+    widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
+    lines = []
+    for row in (head, *body):
+        cells = [
+            text if not name else text.rjust(wide)
+            for text, wide, name in zip(row, widths, head, strict=True)
+        ]
+        lines.append(("  " + "  ".join(cells)).rstrip())
+    return lines

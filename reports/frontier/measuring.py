@@ -1,0 +1,95 @@
+"""From what is asked to the content of frontier.json, with the records kept in a folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from reports.exit_codes import ALL_AS_EXPECTED, UNSETTLED
+from reports.frontier.request import Asked
+from reports.frontier.words import is_settled, sentence
+from reports.runs.running import STORE_NAME
+from reports.runs.summary import versions
+from reports.typography import Part
+from verify import __version__
+from verify.engine.executors import ProcessPool
+from verify.engine.frontier import measure_frontier
+from verify.engine.store import Store
+from verify.errors import InputError
+from verify.writing import jsonable
+
+Progress = Callable[[str, int, int, str], None]
+"""Called with (claim, trials done, budget, what was done last)."""
+
+
+def measure(
+    asked: Asked, folder: Path, jobs: int, command: str, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Return the content of frontier.json (`reports.frontier.schema`); records go to `folder`.
+
+    Asking the same again goes on where an interrupted measurement stopped.   command: as typed.
+    Raises InputError where `folder` is a file, StoreError where its records cannot be used.
+    """
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise InputError(f"--out {folder} is a file, expected a folder (it is made if missing)")
+    name = asked.claim.id
+
+    def step(done: int, total: int, what: str) -> None:
+        if progress is not None:
+            progress(name, done, total, what)
+
+    pool = ProcessPool(jobs) if jobs > 1 else None
+    with Store(folder / STORE_NAME) as store, pool or nullcontext():
+        frontier = measure_frontier(
+            asked.theorem, asked.claim, asked.request, executor=pool, store=store, progress=step
+        )
+    return complete(jsonable(frontier.to_json()), command)
+
+
+def replaced(asked: Asked, folder: Path) -> str:
+    """Return the claim and axes of the frontier in a folder, if it is of others than are asked
+    for; "" where there is none, or none that can be read."""
+    try:
+        known = json.loads((folder / "frontier.json").read_text(encoding="utf-8"))
+        told = (known["full_id"], known["x"]["name"], (known["y"] or {"name": ""})["name"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
+    request, claim = asked.request, asked.theorem.address_of(asked.claim.id)
+    if told == (claim, request.x.name, request.y.name if request.y else ""):
+        return ""
+    return f"{told[0]} along {told[1]}" + f" by {told[2]}" * bool(told[2])
+
+
+def complete(measured: dict[str, Any], command: str, created: str = "") -> dict[str, Any]:
+    """Return what the engine measured with the answer, and with what it was made by.
+
+    created: ISO 8601, UTC; by default now.
+    """
+    return {
+        "tool": {"name": "relu-verify", "version": __version__},
+        "command": command,
+        "created": created or datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions(),
+        "exit_code": exit_code(measured),
+        "sentence": sentence(measured),
+        **measured,
+    }
+
+
+def exit_code(found: Part) -> int:
+    """Return 0 if every row is settled, else 3."""
+    settled = all(is_settled(found, row) for row in found["rows"])
+    return ALL_AS_EXPECTED if settled else UNSETTLED
+
+
+def default_folder(claim: str) -> Path:
+    """Return relu-verify-out/frontier-CLAIM; of a claim in a file, with the file's name."""
+    path, _, bare = claim.rpartition("::")
+    name = f"{Path(path).stem}.{bare}" if path else bare
+    shortened = os.fsencode(f"frontier-{name}")[:100].decode(errors="ignore")
+    return Path("relu-verify-out", shortened)
