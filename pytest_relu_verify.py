@@ -17,8 +17,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         metavar="FILE",
         help="Test the theorem in this Python file, or a built-in one by its id: search each "
-        "universal claim, and require the expected verdict on every claim and control. May be "
-        "given several times; without other arguments, nothing else is collected.",
+        "universal claim, require the expected verdict on every claim and control, and replay the "
+        "counterexamples that `relu-verify pin` keeps for it. May be given several times; without "
+        "other arguments, nothing else is collected.",
     )
     group.addoption(
         "--theorem-profile",
@@ -28,6 +29,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--theorem-seed", type=int, default=0, metavar="N", help="Root of all randomness."
+    )
+    group.addoption(
+        "--theorem-pinned",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="A folder of pinned counterexamples besides FILE.pinned/ and pinned/, as in "
+        "`relu-verify pin --into DIR`. May be given several times.",
     )
 
 

@@ -13,11 +13,14 @@ from typing import Any
 
 import pytest
 
-from properties.catalogue import find_theorem
+from properties.catalogue import find_theorem, is_built_in
+from properties.pinned import OWN, folder_of, pins_of, require_as_pinned
 from properties.search import hunted_claims
 from properties.suite import ClaimFails, require_expected_verdict, require_no_counterexample
+from verify.counterexample import read
 from verify.engine.plan import PROFILES
-from verify.errors import ReluVerifyError
+from verify.errors import InputError, ReluVerifyError, UnknownName
+from verify.theorem import Theorem
 
 
 class Theorems:
@@ -28,6 +31,9 @@ class Theorems:
         self.names = dict(_found(name, config.rootpath) for name in names)
         self.profile: str = config.getoption("--theorem-profile")
         self.seed: int = config.getoption("--theorem-seed")
+        self.pinned = [
+            config.invocation_params.dir / folder for folder in config.getoption("--theorem-pinned")
+        ]
         on_the_command_line = any(
             argument.partition("=")[0] == "--theorem" for argument in config.invocation_params.args
         )
@@ -54,7 +60,8 @@ class Theorems:
 
 
 class TheoremFile(pytest.File):
-    """The file of a theorem; its tests are `claim[search]` and `claim[verdict]`."""
+    """The file of a theorem; its tests are `claim[search]`, `claim[verdict]` and, for each
+    counterexample pinned to it, `claim[pinned NAME]`."""
 
     def __init__(self, *, theorem: str, asked: Theorems, **rest: Any) -> None:
         super().__init__(**rest)
@@ -76,6 +83,18 @@ class TheoremFile(pytest.File):
             yield ClaimItem.of(
                 self, claim, "verdict", require_expected_verdict, theorem, claim, profile, seed
             )
+        yield from self._pinned(theorem)
+
+    def _pinned(self, theorem: Theorem) -> Iterator[pytest.Item]:
+        own = [OWN] if is_built_in(theorem) else []
+        folders = [folder_of(theorem), *own, *self.asked.pinned]
+        for file in dict.fromkeys(pin for folder in folders for pin in pins_of(theorem, folder)):
+            try:
+                claim = theorem.claim(read(file).claim)
+            except (InputError, UnknownName):  # its test says so
+                claim = None
+            what = f"pinned {file.stem}"
+            yield ClaimItem.of(self, claim, what, require_as_pinned, theorem, file)
 
 
 class ClaimItem(pytest.Item):
@@ -90,11 +109,11 @@ class ClaimItem(pytest.Item):
     def of(
         parent: TheoremFile, claim: Any, what: str, part: Callable[..., None], *arguments: Any
     ) -> ClaimItem:
-        """Return the item that calls `part` with the arguments."""
-        code = getattr(claim.inequality, "__code__", None)
+        """Return the item that calls `part` with the arguments; claim: None if it is unknown."""
+        code = None if claim is None else getattr(claim.inequality, "__code__", None)
         item: ClaimItem = ClaimItem.from_parent(
             parent,
-            name=f"{claim.id}[{what}]",
+            name=f"{'unknown' if claim is None else claim.id}[{what}]",
             line=None if code is None else code.co_firstlineno - 1,
             part=lambda: part(*arguments),
         )
