@@ -124,6 +124,8 @@ def test_a_dropped_hypothesis_leaves_the_other_hypotheses_as_the_scope() -> None
         ((Axis("n", 1, 90, inside=(0.1 + 1, 2)),), Point(n=3.5), "n = 3.5 where ≤ 2 is assumed"),
         ((Axis("n", 0, 90, inside=(5, 5)),), Point(n=1), "n = 1 where 5 is assumed"),
         ((Axis("n", 1, 90, inside=(1, 5)),), Point(n=3), ""),
+        ((Axis("n", 1, 90, inside=(3, 5)),), Point(n=3), ""),
+        ((Axis("n", 1, 90, inside=(1, 3)),), Point(n=3), ""),
         ((Axis("n", 1, 90),), Point(n=3), "n = 3"),
         ((), Point(n=3), ""),
         ((Axis("n", 1, 90, inside=(5, 50)),), Point(), "n = 2 where ≥ 5 is assumed"),
@@ -238,8 +240,8 @@ def test_there_is_no_rate_where_nothing_was_violated_or_sampled(verdict: Verdict
 def test_printed_bounds_are_rounded_outwards(verdict: Verdict) -> None:
     found = violation_rate(verdict, {"n": 1})
     assert found is not None
-    told = rate_words(replace(found, low=0.12345, high=0.12355).to_json())
-    assert told.endswith("probability 0.123 to 0.124 at confidence 0.95")
+    told = rate_words(replace(found, low=0.12365, high=0.12431).to_json())
+    assert told.endswith("probability 0.123 to 0.125 at confidence 0.95")
 
 
 def test_the_words_are_short_and_all_there(verdict: Verdict) -> None:
