@@ -27,6 +27,8 @@ from fractions import Fraction
 RECORD = None
 
 MOST_STEPS = 1_000
+# The derivative of the activation at zero, in the theorems that this checker was written for.
+SLOPES = {"lai2026": 0, "vardi_shamir2021": 1}
 BOUNDS = [Fraction(quarters, 4) for quarters in range(4, 9)]
 
 
@@ -182,7 +184,7 @@ class Problem:
         self.outside = table(entry["outside"], m, m, "outside")
         self.step_size = rational(entry["step_size"])
         self.slope_at_zero = entry["slope_at_zero"]
-        require(self.slope_at_zero in (0, 1), "problem: slope_at_zero is neither 0 nor 1")
+        require(str(self.slope_at_zero) in ("0", "1"), "problem: slope_at_zero is neither 0 nor 1")
         require(self.step_size > 0, "problem: the step size is not positive")
         for name, matrix in (("gram", self.gram), ("outside", self.outside)):
             require(
@@ -200,6 +202,10 @@ class Problem:
             fits = times(self.gram, duals) == beta and solved(self.gram, duals) is not None
             require(fits, "problem: starting_duals are not G+ of the start")
         self.duals = least
+        square = sum((quadratic(self.gram, line) for line in least), Fraction(0))
+        square += sum(self.outside[k][k] for k in range(m))
+        known = rational(entry["starting_square"]) == square
+        require(known, "problem: starting_square is another")
         self.classes = [[s * y > 0 for y in self.labels] for s in self.signs]
         self.scale = max(abs(y) for y in self.labels) or Fraction(1)
         law = entry["law"] or {}
@@ -209,6 +215,9 @@ class Problem:
         self.trace = law.get("trace", sum(self.gram[i][i] for i in range(n)) / n)
         self.law = law
         self.states = [State(self, [[Fraction(0)] * n for _ in range(m)])]
+        residual = row(entry["starting_residual"], n, "starting_residual")
+        known = residual == self.states[0].residual
+        require(known, "problem: starting_residual is another")
         self.final = self.limit = None
         self.comparators = {}
 
@@ -323,7 +332,14 @@ def check_final(problem, entry):
 def at_rest(problem, state, entry):
     """Every covered example is fitted exactly: nothing moves."""
     require(entry["row_weights"] is None and entry["kappa"] is None, "final: rest has no weights")
-    require(all(state.residual[i] == 0 for i in state.covered), "final: it is not at rest")
+    require(rests(state), "final: it is not at rest")
+    step = entry["step"]
+    require(step == 0 or not rests(problem.state(step - 1)), "final: it is at rest before")
+
+
+def rests(state):
+    """Whether every covered example is fitted exactly."""
+    return all(state.residual[i] == 0 for i in state.covered)
 
 
 def by_rows(problem, state, entry):
@@ -573,6 +589,25 @@ def distance_at_most_doubles(p):
     return p.square(p.ended().change), 4 * nearest, False
 
 
+def distance_never_increases(p):
+    """The squared distance from the nearest minimum at the first step that it grows, and before."""
+    duals = p.comparator("nearest_minimum")
+    before = p.square(duals)
+    for step in range(1, 1 + (MOST_STEPS if p.final is None else p.final)):
+        after = p.square(sums(p.state(step).change, duals, -1))
+        if after > before:
+            return after, before, False
+        before = after
+    raise Wrong("the distance from the nearest minimum never increases")
+
+
+def limit_is_the_nearest_minimum(p):
+    """The squared distance of the limit from the nearest minimum is 1e-12 of the start's at most"""
+    duals = p.comparator("nearest_minimum")
+    apart = p.square(sums(p.ended().change, duals, -1))
+    return apart, Fraction(1, 10**12) * p.square(duals), False
+
+
 def least_label(p):
     """min|y|."""
     return min(abs(y) for y in p.labels)
@@ -687,6 +722,14 @@ STATEMENTS = {
     "gap_schur_identity": gap_schur_identity,
     "gap_lower_band_without_step": gap_lower_band_without_step,
     "distance_at_most_doubles": distance_at_most_doubles,
+    "at_most_doubles_with_negative_labels": distance_at_most_doubles,
+    "distance_never_increases": distance_never_increases,
+    "never_increases_at_a_longer_step": distance_never_increases,
+    "limit_is_the_nearest_minimum": limit_is_the_nearest_minimum,
+    "labels_are_nonnegative": never_strict(lambda p: 0, lambda p: min(p.labels)),
+    "step_is_at_most_two_over_lambda_max": never_strict(
+        lambda p: 0, lambda p: smallest_pivot(shifted(2, -p.step_size, p.gram))
+    ),
     **dict.fromkeys(
         (
             "pattern_freezes_after_step_one",
@@ -704,6 +747,25 @@ STATEMENTS = {
         patterns_are_the_classes,
     ),
 }
+
+
+def numbers_in(entries):
+    """All numbers of nested lists, in their order."""
+    if isinstance(entries, list):
+        return [number for entry in entries for number in numbers_in(entry)]
+    return [rational(entries) if isinstance(entries, str) else Fraction(entries)]
+
+
+def check_recipe(entry, integers):
+    """The problem's numbers are the recipe's integers over a denominator, one for each entry."""
+    for name in ("features", "labels", "start"):
+        if name in integers:
+            recorded, made_of = numbers_in(entry[name]), numbers_in(integers[name])
+            require(len(recorded) == len(made_of), f"recipe: {name} is of another size")
+            nonzero = [(a, b) for a, b in zip(recorded, made_of) if a or b]
+            require(all(a and b for a, b in nonzero), f"recipe: {name} is another")
+            factors = {b / a for a, b in nonzero}
+            require(len(factors) <= 1 and min(factors, default=1) > 0, f"recipe: {name} is another")
 
 
 def check_statement(problem, entry):
@@ -727,6 +789,11 @@ def check(record):
     exact = record["exact"]
     require(record["evidence"] == "exact" and exact is not None, "it has no exact numbers")
     problem = Problem(exact["problem"])
+    source = record["theorem"].split(".")[0]
+    if source in SLOPES:
+        fits = problem.slope_at_zero == SLOPES[source]
+        require(fits, "problem: slope_at_zero is not the theorem's")
+        check_recipe(exact["problem"], record["recipe"].get("values", {}))
     check_steps(problem, exact["steps"])
     if exact["final"] is not None:
         check_final(problem, exact["final"])
