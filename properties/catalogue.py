@@ -14,18 +14,18 @@ from verify.theorem import Theorem
 if TYPE_CHECKING:
     from verify.engine.plan import Entry
 
-MODULES = {
-    f"lai2026.{name}": f"properties.lai2026.{name}"
-    for name in (
-        "gram_concentration",
-        "theorem1",
-        "theorem2",
-        "theorem3",
-        "theorem4",
-        "selection",
-        "many_neurons",
-    )
-}
+_NAMES = (
+    "lai2026.gram_concentration",
+    "lai2026.theorem1",
+    "lai2026.theorem2",
+    "lai2026.theorem3",
+    "lai2026.theorem4",
+    "lai2026.selection",
+    "lai2026.many_neurons",
+    "vardi_shamir2021.theorem8",
+)
+
+MODULES = {name: f"properties.{name}" for name in _NAMES}
 
 
 def find_theorem(name: str) -> Theorem:

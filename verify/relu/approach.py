@@ -92,7 +92,7 @@ def approach(nearest: NearestMinimum, max_steps: int = 2_000, tolerance: float =
         steps = steps + moving
         mobile = xp.asarray(moving, device=problem.gram.device)[:, None]
         change = change - xp.where(mobile, here.move, 0 * here.move)
-    square = _inner(change, _times(change, problem.gram))
+    square = to_numpy(xp.sum(change * _times(change, problem.gram), axis=-1))
     return Approach(
         change=change,
         travelled=np.sqrt(np.maximum(square, 0.0)),
@@ -128,6 +128,7 @@ class _Frame:
         absolute = xp.abs(problem.gram)
         found, zero = nearest.predictions, 0 * labels
         misfit = xp.where(labels > 0, xp.abs(found - labels), xp.where(found > 0, found, zero))
+        blurred = misfit + _error(start, absolute, nearest.change)
         return _Frame(
             nearest=nearest,
             start=start,
@@ -135,7 +136,7 @@ class _Frame:
             absolute=absolute,
             step=to_numpy(problem.step_size),
             highest=to_numpy(problem.eigenvalues[:, -1]),
-            blur=_length(misfit + _error(start, absolute, nearest.change)),
+            blur=to_numpy(xp.linalg.vector_norm(blurred, axis=-1)),
         )
 
 
@@ -163,18 +164,25 @@ def _look(frame: _Frame, change: Array) -> _Look:
     active = predictions >= 0 if problem.slope_at_zero else predictions > 0
     residual = xp.where(active, predictions - frame.labels, 0 * change)
     apart = predictions - nearest.predictions
-    size, far = _length(residual), _length(apart)
-    curvature, pull = _inner(residual, _times(residual, problem.gram)), _inner(residual, apart)
+    error = _error(frame.start, frame.absolute, change)
+    pairs = (
+        (residual, residual),
+        (apart, apart),
+        (error, error),
+        (residual, _times(residual, problem.gram)),
+        (residual, apart),
+        (change - nearest.change, apart),
+    )
+    products = to_numpy(xp.sum(xp.stack([one * other for one, other in pairs]), axis=-1))
+    size, far, blurred = np.sqrt(products[:3])
+    curvature, pull, square = products[3:]
     by, speed = eta * (eta * curvature - 2 * pull), eta * frame.highest
-
     # A product loses its digits where w is almost at w̃, but ‖w − w̃‖ ≥ ‖X(w − w̃)‖/√λ_max.
-    square = _inner(change - nearest.change, apart)
     left = np.sqrt(np.maximum(square, far * far / frame.highest))
     both = left + np.sqrt(np.maximum(left * left + by, 0.0))
     both = np.where(both > 0, both, 1.0)
 
-    error = _length(_error(frame.start, frame.absolute, change))
-    rounding = 2 * eta * ((far + (3 + speed) * size) * error + size * frame.blur)
+    rounding = 2 * eta * ((far + (3 + speed) * size) * blurred + size * frame.blur)
     gamma = summation(problem.examples, change)
     rounding += gamma * eta * size * ((4 + speed) * size + 2 * far)
     return _Look(
@@ -191,16 +199,6 @@ def _look(frame: _Frame, change: Array) -> _Look:
 def _times(rows: Array, gram: Array) -> Array:
     """Return G a for rows a, (B, n)."""
     return (rows[:, None, :] @ gram)[:, 0, :]
-
-
-def _inner(left: Array, right: Array) -> Host:
-    """Return the inner products of rows, (B,), on the host."""
-    return np.asarray(to_numpy(array_namespace(left).sum(left * right, axis=-1)))
-
-
-def _length(values: Array) -> Host:
-    """Return the lengths of rows, (B,), on the host."""
-    return np.sqrt(_inner(values, values))
 
 
 def _error(start: Array, absolute: Array, change: Array) -> Array:

@@ -1,0 +1,291 @@
+"""Theorem 8 of Vardi and Shamir (COLT 2021), for gradient descent: at most twice the distance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from properties import broken_solvers
+from properties.lai2026.setting import place
+from properties.vardi_shamir2021 import setting
+from properties.vardi_shamir2021.exact import THEOREM8
+from properties.vardi_shamir2021.setting import AT_REST, NONNEGATIVE, REGULAR, SHORT_STEP
+from verify.arrays import to_numpy
+from verify.claims import Control, Status, Universal
+from verify.margin import Margin
+from verify.measures import Quantiles
+from verify.relu.approach import Approach
+from verify.relu.descent import Run
+from verify.relu.effective_dimensions import solve_error
+from verify.relu.gap import norm_in_span
+from verify.relu.nearest_minimum import NearestMinimum, nearness_residuals
+from verify.relu.problem import Problem
+from verify.space import Point
+from verify.theorem import Theorem
+from verify.tolerances import IDENTITY, KKT, epsilon
+from verify.trial import Trial
+
+Host = np.ndarray[Any, Any]
+
+GIVEN = (NONNEGATIVE, REGULAR, SHORT_STEP, AT_REST)
+
+ALL_ACTIVE = Point(n=8, d=200, speed=1.5, positives=1.0, start="positive", start_scale=0.01)
+"""Every label positive, and every example active at the start."""
+
+_APPLYING_THE_STEP_TWICE = tuple(each for each in broken_solvers.ALL if each[0] == "steps_twice")
+"""The others of those solvers lead no further away, or to nowhere near twice the distance."""
+
+_APART = 1e-6
+"""‖w_∞ − w̃‖/‖w̃ − w_0‖ up to which w_∞ counts as w̃."""
+
+CELLS = (
+    Point(n=8, d=24, speed=1.5),
+    Point(n=8, d=24, speed=1.9, start="random_sign"),
+    Point(n=10, d=100, speed=1.5, start="random_sign", spectrum="spiked:10x1"),
+    Point(n=20, d=400, speed=1.5, positives=1.0, start="positive", start_scale=0.01),
+    Point(n=12, d=12_000, speed=1.0, positives=0.25, start="random_sign", start_scale=3.0),
+)
+
+
+def distance_at_most_doubles(trial: Trial) -> Margin:
+    """The limit is at most twice as far from the start as the nearest zero-loss point w̃:
+    ‖w_∞ − w_0‖ ≤ 2‖w̃ − w_0‖."""
+    best: NearestMinimum = trial.reference("nearest")
+    plain: Approach = trial.reference("walk")
+    far, unit = to_numpy(best.distance), _unit(best)
+
+    def at_most_twice(travelled: Host) -> Margin:
+        error = solve_error(trial.problem) * (travelled + 2 * far) / unit
+        return Margin(travelled, 2 * far, unit, error + _error_of_limit(trial) / unit)
+
+    by_run = np.where(trial.run.certified, _in_span(trial, _moved(trial)), -np.inf)
+    margin = Margin.worst(
+        at_most_twice(plain.travelled).undecided_where(~plain.settled),
+        _known(at_most_twice, by_run),
+    )
+    return _certain(trial, margin)
+
+
+def distance_never_increases(trial: Trial) -> Margin:
+    """No step leads away from the nearest zero-loss point: ‖w(t) − w̃‖ never increases, beyond
+    rounding (1e-10 of ‖w_0 − w̃‖), and w_∞ is no further from w̃ than w_0."""
+    best: NearestMinimum = trial.reference("nearest")
+    plain: Approach = trial.reference("walk")
+    far, unit = to_numpy(best.distance), _unit(best)
+    increase = np.where(plain.steps > 0, plain.increase, 0.0)
+    by_step = Margin(increase, IDENTITY * far, unit, plain.increase_rounding / unit)
+
+    def no_further(left: Host) -> Margin:
+        error = (solve_error(trial.problem) * (left + far) + _error_of_limit(trial)) / unit
+        return Margin(left, (1 + IDENTITY) * far, unit, error)
+
+    left = _in_span(trial, _moved(trial) - best.change[:, None, :])
+    by_run = _known(no_further, np.where(trial.run.certified, left, -np.inf))
+    margin = Margin.worst(_unless_cut_short(trial, by_step), by_run)
+    return _certain(trial, margin, plain.first_increase)
+
+
+def distance_falls_with_the_loss(trial: Trial) -> Margin:
+    """Each step lowers ‖w(t) − w̃‖² by η(2 − ηλ_max)‖r_D‖² at least, beyond rounding (1e-10 of
+    ‖w_0 − w̃‖²)."""
+    best: NearestMinimum = trial.reference("nearest")
+    plain: Approach = trial.reference("walk")
+    square = to_numpy(best.distance) ** 2
+    unit = np.where(square > 0, square, 1.0)
+    excess = np.where(plain.steps > 0, plain.excess, 0.0)
+    margin = Margin(excess, IDENTITY * square, unit, plain.excess_rounding / unit)
+    return _certain(trial, _unless_cut_short(trial, margin))
+
+
+def nearest_minimum_is_optimal(trial: Trial) -> Margin:
+    """w̃ satisfies the optimality conditions of the global minimum nearest to w_0: all four relative
+    KKT residuals, recomputed from the problem, are at most 1e-10."""
+    best: NearestMinimum = trial.reference("nearest")
+    residuals = to_numpy(nearness_residuals(trial.problem, best.change))
+    return Margin(residuals.max(axis=-1), KKT, KKT, solve_error(trial.problem) / KKT)
+
+
+def distance_over_the_nearest(trial: Trial) -> Host:
+    """‖w_∞ − w_0‖/‖w̃ − w_0‖, which is 2 at most."""
+    best: NearestMinimum = trial.reference("nearest")
+    plain: Approach = trial.reference("walk")
+    far = to_numpy(best.distance)
+    known = plain.settled & best.certified & (far > 0)
+    return np.where(known, plain.travelled / np.where(known, far, 1.0), np.nan)
+
+
+def _unit(best: NearestMinimum) -> Host:
+    """Return ‖w̃ − w_0‖, 1 where that is zero, (B,)."""
+    far = to_numpy(best.distance)
+    return np.where(far > 0, far, 1.0)
+
+
+def _moved(trial: Trial) -> Any:
+    """Return what the coefficients gained up to the limit of the run, (B, 1, n)."""
+    return trial.run.duals - trial.problem.starting_duals
+
+
+def _in_span(trial: Trial, duals: Any) -> Host:
+    """Return ‖Xᵀα‖ of one neuron's duals (B, 1, n), (B,)."""
+    return np.asarray(to_numpy(norm_in_span(trial.problem.gram, duals))[:, 0])
+
+
+def _error_of_limit(trial: Trial) -> Host:
+    """Return a bound on what subtracting the starting coefficients loses, in weights, (B,)."""
+    problem: Problem = trial.problem
+    size = np.abs(to_numpy(trial.run.duals)) + np.abs(to_numpy(problem.starting_duals))
+    highest = np.sqrt(to_numpy(problem.eigenvalues)[:, -1])
+    return np.asarray(2 * epsilon(problem.gram) * highest * np.linalg.norm(size[:, 0], axis=-1))
+
+
+def _known(judge: Any, distance: Host) -> Margin:
+    """Return the margin of a limit's distance, without a say where that is −∞: not certified."""
+    known = distance > -np.inf
+    margin = judge(np.where(known, distance, 0.0))
+    return Margin(0.0, np.where(known, margin.value, np.inf), 1.0, margin.uncertainty * known)
+
+
+def _unless_cut_short(trial: Trial, margin: Margin) -> Margin:
+    """Return the margin of every step taken: undecided where more would follow, unless violated."""
+    plain: Approach = trial.reference("walk")
+    return margin.undecided_where(~plain.settled & ~margin.violated)
+
+
+def _certain(trial: Trial, margin: Margin, step: Host | None = None) -> Margin:
+    """Return the margin, undecided where w̃ is not certified, or where a violation is not certain.
+
+    It is where no prediction was met within rounding of zero, and the run is certified or went as
+    far as the step, (B,), that violates.
+    """
+    best: NearestMinimum = trial.reference("nearest")
+    unsure, violated = ~best.certified, margin.violated
+    if violated.any():
+        run: Run = trial.run
+        followed = run.certified if step is None else run.certified | (step <= run.steps)
+        unsure = unsure | (violated & ((run.near_ties > 0) | ~followed))
+    return margin.undecided_where(unsure)
+
+
+# False statements, for the controls.
+
+
+def at_most_doubles_with_negative_labels(trial: Trial) -> Margin:
+    """The limit is at most twice as far from the start as the nearest global minimum also where
+    39 of 40 labels are negative."""
+    return distance_at_most_doubles(trial)
+
+
+def never_increases_at_a_longer_step(trial: Trial) -> Margin:
+    """No step leads away from the nearest zero-loss point also at η = 2.2/λ_max."""
+    return distance_never_increases(trial)
+
+
+def limit_is_the_nearest_minimum(trial: Trial) -> Margin:
+    """The limit w_∞ is the zero-loss point w̃ nearest to the start."""
+    best: NearestMinimum = trial.reference("nearest")
+    plain: Approach = trial.reference("walk")
+    margin = Margin(plain.left, _APART * to_numpy(best.distance), _unit(best))
+    return _certain(trial, margin.undecided_where(~plain.settled))
+
+
+theorem = Theorem(
+    id="vardi_shamir2021.theorem8",
+    title="One ReLU neuron: descent ends at most twice as far away as the nearest zero-loss point",
+    citation=f"{setting.CITATION}; Theorem 8, and its form for gradient descent (ours).",
+    status=Status.READ,
+    statement=(
+        "A single neuron with φ'(0) = 1 and data that it can fit, no label negative: if the limit "
+        "w_∞ exists, ‖w_∞ − w_0‖ ≤ 2‖w̃ − w_0‖ with w̃ the zero-loss point nearest to w_0, and along "
+        "the way ‖w(t) − w̃‖ never increases. The source says so of gradient flow; of gradient "
+        "descent with η ≤ 2/λ_max(G) it is derived here, and that is what is checked."
+    ),
+    method=(
+        "w̃ comes from block pivoting, with its optimality conditions recomputed. Every step of "
+        "plain gradient descent is looked at until the residuals of the active examples are 1e-13 "
+        "of labels and start, and the limit of a certified run besides, which shares no code with "
+        "it. Examples of label 0 that stay active fall to 0 and never get a certificate: there "
+        "the plain steps alone decide."
+    ),
+    symbols=setting.SYMBOLS,
+    defaults=setting.DEFAULTS,
+    axes=setting.AXES,
+    wide_axes=setting.WIDE_AXES,
+    hypotheses=GIVEN,
+    cells=CELLS,
+    draw=setting.draw,
+    simulate=setting.run_to_the_limit,
+    references={"nearest": setting.nearest, "walk": setting.walk},
+    explicit=setting.EXPLICIT,
+    small=setting.SMALL,
+    exact=THEOREM8,
+    first_departure=setting.first_departure,
+    place=place,
+    describe=setting.describe,
+    measures=(
+        Quantiles(
+            distance_over_the_nearest,
+            given=GIVEN,
+            levels=(0.05, 0.5, 0.95),
+            axis="‖w_∞ − w_0‖/‖w̃ − w_0‖",
+            status=Status.DERIVED,
+        ),
+    ),
+    claims=(
+        Universal(distance_at_most_doubles, given=GIVEN, status=Status.DERIVED),
+        Universal(
+            distance_never_increases,
+            given=(NONNEGATIVE, REGULAR, SHORT_STEP),
+            status=Status.DERIVED,
+        ),
+        Universal(
+            distance_falls_with_the_loss, given=(NONNEGATIVE, REGULAR), status=Status.DERIVED
+        ),
+        Universal(nearest_minimum_is_optimal, given=(REGULAR,), status=Status.DERIVED),
+    ),
+    controls=(
+        Control(
+            Universal(
+                at_most_doubles_with_negative_labels,
+                given=(REGULAR, SHORT_STEP, AT_REST),
+                at=(
+                    Point(
+                        n=40,
+                        d=16_000,
+                        c=0.5,
+                        positives=0.025,
+                        others="negative",
+                        start="positive",
+                        start_scale=0.01,
+                    ),
+                ),
+                status=Status.FALSE,
+            ),
+            because="no zero-loss point exists: the first step answers every negative label, and "
+            "what that leaves on examples that are inactive from then on never moves again",
+        ),
+        Control(
+            Universal(
+                never_increases_at_a_longer_step,
+                given=(NONNEGATIVE, REGULAR),
+                at=(ALL_ACTIVE.moved(speed=2.2),),
+                status=Status.FALSE,
+            ),
+            because="along the leading eigenvector of G each step goes beyond the minimum by more "
+            "than it was away from it",
+        ),
+        Control(
+            Universal(
+                limit_is_the_nearest_minimum,
+                given=GIVEN,
+                at=(CELLS[1],),
+                status=Status.FALSE,
+            ),
+            because="the ReLU is not strictly monotone, as Theorem 1 needs: what descent gained on "
+            "an example of label 0 while that was active stays",
+        ),
+        *broken_solvers.controls(
+            distance_never_increases, GIVEN, (ALL_ACTIVE,), _APPLYING_THE_STEP_TWICE
+        ),
+    ),
+)
