@@ -22,7 +22,8 @@ class FrontierRequest:
     x: the axis along which the boundary is looked for, cut to the range that is asked for.
     y, y_values: the axis of the rows, and their values; None and () for a single row.
     at: coordinates that stay fixed.   levels: probabilities, each in (0, 1).
-    budget: trials of the claim in all, besides the coarse grid (lines come on top).
+    budget: trials of the claim in all; the coarse grid is sampled whatever it is, and the lines
+    beside the claim come on top.
     confidence: that no interval of the claim's boundaries is wrong, at any time.
     """
 

@@ -32,7 +32,7 @@ def claim_event(
     def cell(x: Coordinate, y: Coordinate | None) -> Cell:
         return Cell(point_of(request, x, y), control, (claim.id,), theorem.block)
 
-    def outcomes(record: Record) -> tuple[Outcomes, float]:
+    def outcomes(record: Record) -> tuple[Outcomes, Floats]:
         value, rounding = (record[f"{claim.id}.{name}"] for name in ("value", "rounding"))
         predicted = np.full(value.shape, np.nan)
         if claim.prediction is not None:
@@ -51,7 +51,7 @@ def assumption_event(
     def cell(x: Coordinate, y: Coordinate | None) -> Cell:
         return Cell(point_of(request, x, y), "", (), 0, (), ids)
 
-    def outcomes(record: Record) -> tuple[Outcomes, float]:
+    def outcomes(record: Record) -> tuple[Outcomes, Floats]:
         value, rounding = (record[f"given.{assumption.id}.{n}"] for n in ("value", "rounding"))
         return _counted(record, given, value, rounding, np.full(value.shape, np.nan))
 
@@ -64,7 +64,7 @@ def _counted(
     value: Floats,
     rounding: Floats,
     predicted: Floats,
-) -> tuple[Outcomes, float]:
+) -> tuple[Outcomes, Floats]:
     """Return what came of the trials in scope; those whose scope is unknown are undecided."""
     outside, known = np.zeros(value.shape, bool), np.ones(value.shape, bool)
     for assumption in given:
@@ -74,4 +74,4 @@ def _counted(
     found = np.full(value.shape, UNDECIDED, dtype=np.int8)
     found[known & holds_beyond(value, rounding)] = HOLDS
     found[known & fails_beyond(value, rounding)] = VIOLATED
-    return found[~outside], float(np.nansum(predicted[~outside]))
+    return found[~outside], predicted[~outside]

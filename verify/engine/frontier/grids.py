@@ -73,18 +73,25 @@ class Grid:
         return min(max(inner, float(self.axis.low)), float(self.axis.high))
 
     def nearest(self, place: float) -> Coordinate:
-        """Return the value nearest to a place that is sampled: whole for whole numbers, of few
-        digits for others."""
+        """Return the value nearest to a place that is sampled: steps away from the low end."""
         low, high = self.ends
         steps = round((place - low) / self.step)
-        value = self.value(min(high, low + steps * self.step))
-        if self.axis.scale == "integer":
-            return round(value)
-        short = float(f"{value:.{_DIGITS}g}")
-        return min(max(short, float(self.axis.low)), float(self.axis.high))
+        return self._short(min(high, max(low, low + steps * self.step)))
 
     def spread(self, count: int) -> list[Coordinate]:
         """Return values from end to end, equally spaced, each once."""
         low, high = self.ends
         places = [low + (high - low) * i / (count - 1) for i in range(count)]
-        return list(dict.fromkeys(self.nearest(place) for place in places))
+        return list(dict.fromkeys(self._short(place) for place in places))
+
+    def _short(self, place: float) -> Coordinate:
+        """Return the value at a place: whole for whole numbers, of few digits for others, the ends
+        as they are."""
+        low, high = self.ends
+        if place in (low, high):
+            end = self.axis.low if place == low else self.axis.high
+            return round(end) if self.axis.scale == "integer" else float(end)
+        if self.axis.scale == "integer":
+            return round(self.value(place))
+        short = float(f"{self.value(place):.{_DIGITS}g}")
+        return min(max(short, float(self.axis.low)), float(self.axis.high))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -33,9 +33,9 @@ def prediction_line(claim: Claim, survey: Survey, request: FrontierRequest) -> F
     rows = []
     for row in survey.rows:
         known = [
-            (place.u, place.predicted / place.batch.trials)
+            (place.u, place.prediction)
             for place in sorted_places(row)
-            if place.batch.trials and math.isfinite(place.predicted)
+            if not math.isnan(place.prediction)
         ]
         trials = sum(place.trials for place in row.places.values())
         for level in request.levels:
@@ -45,13 +45,10 @@ def prediction_line(claim: Claim, survey: Survey, request: FrontierRequest) -> F
                 if at is not None:
                     x = survey.grid.value(at)
                     rows.append(FrontierRow(row.y, level, x, None, None, trials, segment.direction))
-    assert claim.prediction is not None
-    meaning = label_of(claim.prediction)
-    fits = fits_of(
-        [FrontierRow(**{**vars(r), "low": r.boundary, "high": r.boundary}) for r in rows],
-        request.levels,
-    )
-    return FrontierLine("prediction", "prediction", meaning, tuple(rows), fits[0])
+    meaning = "" if claim.prediction is None else label_of(claim.prediction)
+    exact = [replace(row, low=row.boundary, high=row.boundary) for row in rows]
+    fits, _ = fits_of(exact, request.levels)
+    return FrontierLine("prediction", "prediction", meaning, tuple(rows), fits)
 
 
 def _interpolated(known: Sequence[tuple[float, float]], level: float, way: str) -> float | None:

@@ -20,7 +20,7 @@ from verify.engine.executors import ProcessPool
 from verify.engine.frontier.events import assumption_event, claim_event
 from verify.engine.frontier.grids import Grid
 from verify.engine.frontier.lines import assumption_lines, prediction_line
-from verify.engine.frontier.survey import Event, Place, Row, Survey, sorted_places
+from verify.engine.frontier.survey import COARSE, Event, Place, Row, Survey, sorted_places
 from verify.engine.gather import Blocks
 from verify.engine.plan import whole
 from verify.engine.store import Store
@@ -40,7 +40,8 @@ FrontierProgress = Callable[[int, int, str], None]
 """Called with (trials done, trials in all, what is being surveyed)."""
 
 _CERTIFICATES_SHARE = 0.25
-"""Trials of each certificate's frontier, as a part of the claim's budget: it needs no run."""
+"""Trials of each certificate's frontier beyond its coarse grid, as a part of the claim's budget: it
+needs no run."""
 
 
 def measure_frontier(
@@ -56,6 +57,7 @@ def measure_frontier(
     """Measure where P(claim holds) crosses each level along x, for each value of y.
 
     The probability is over the trials that meet what the claim is given, certificates left out.
+    The same theorem, claim, request and backend give the same frontier, whatever the executor is.
     Raises InputError for a request that cannot be measured, TheoremError, StoreError.
     """
     _require_measurable(theorem, claim, request)
@@ -63,8 +65,9 @@ def measure_frontier(
     given = tuple(a for a in claim.given if not a.certificate)
     left_out = tuple(a for a in claim.given if a.certificate)
     blocks = Blocks(theorem, request.root_seed, executor, store, backend)
-    later = round(_CERTIFICATES_SHARE * request.budget) * len(left_out)
-    said = _teller(progress, request.budget + later)
+    coarse = len(request.rows) * len(grid.spread(COARSE)) * theorem.block
+    beside = coarse + round(_CERTIFICATES_SHARE * request.budget)
+    said = _teller(progress, request.budget + beside * len(left_out))
 
     def surveyed(event: Event, budget: int, what: str) -> Survey:
         survey = Survey(event, grid, request.rows, request.levels, 1 - request.confidence, blocks)
@@ -78,8 +81,7 @@ def measure_frontier(
     lines = []
     for certificate in left_out:
         event = assumption_event(certificate, given, request)
-        budget = round(_CERTIFICATES_SHARE * request.budget)
-        found = _rows(surveyed(event, budget, certificate.id))
+        found = _rows(surveyed(event, beside, certificate.id))
         lines.append(
             FrontierLine(
                 "certificate",
@@ -207,7 +209,6 @@ def _cell(row: Row, place: Place, request: FrontierRequest) -> FrontierCell:
     batch, error = place.batch, 1 - request.confidence
     low = confidence_sequence(batch.holds, batch.trials, error)[0]
     high = confidence_sequence(batch.holds + batch.undecided, batch.trials, error)[1]
-    mean = place.predicted / batch.trials if batch.trials else math.nan
     return FrontierCell(
         row.y,
         place.x,
@@ -219,5 +220,5 @@ def _cell(row: Row, place: Place, request: FrontierRequest) -> FrontierCell:
         batch.holds / batch.trials if batch.trials else None,
         low,
         high,
-        mean if math.isfinite(mean) else None,
+        None if math.isnan(place.prediction) else place.prediction,
     )

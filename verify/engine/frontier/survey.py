@@ -30,6 +30,7 @@ from verify.engine.evaluate import Record
 from verify.engine.frontier.grids import Grid
 from verify.engine.gather import Blocks, Key
 from verify.engine.plan import Cell
+from verify.margin import Floats
 from verify.space import Coordinate
 
 Outcomes = np.ndarray[Any, np.dtype[np.int8]]
@@ -50,11 +51,11 @@ class Event:
     """What is counted on the trials of a block.
 
     cell: from the values of both axes to what is sampled (y None where there is one row).
-    outcomes: what came of the trials in scope, and the sum of what is predicted of them.
+    outcomes: what came of the trials in scope, and what is predicted of them, NaN where nothing is.
     """
 
     cell: Callable[[Coordinate, Coordinate | None], Cell]
-    outcomes: Callable[[Record], tuple[Outcomes, float]]
+    outcomes: Callable[[Record], tuple[Outcomes, Floats]]
 
 
 @dataclass
@@ -65,13 +66,19 @@ class Place:
     u: float
     blocks: int = 0
     trials: int = 0
-    predicted: float = 0.0
     batch: Batch = field(default_factory=lambda: Batch(0.0, np.zeros(0, dtype=np.int8)))
+    predicted: Floats = field(default_factory=lambda: np.zeros(0))
 
-    def add(self, outcomes: Outcomes, predicted: float, trials: int) -> Batch:
+    @property
+    def prediction(self) -> float:
+        """The mean of what is predicted, NaN where nothing is."""
+        known = self.predicted[~np.isnan(self.predicted)]
+        return float(known.mean()) if known.size else math.nan
+
+    def add(self, outcomes: Outcomes, predicted: Floats, trials: int) -> Batch:
         """Take in the trials of one more block; return those in scope as a batch."""
         self.trials += trials
-        self.predicted += predicted
+        self.predicted = np.concatenate([self.predicted, predicted])
         self.batch = Batch(self.u, np.concatenate([self.batch.outcomes, outcomes]))
         return Batch(self.u, outcomes)
 
@@ -147,21 +154,28 @@ class Survey:
         for row in self.rows:
             row.segments = self._segments(row)
             self._settle(row, [place.batch for place in row.places.values()], None)
-        boundaries = sum(len(s.levels) for row in self.rows for s in row.segments)
         size = self.blocks.theorem.block
-        while self.spent + 2 * boundaries * size <= budget:
-            left = (budget - self.spent) // (2 * boundaries)
+        while (open_ := self._open()) and self.spent + 2 * len(open_) * size <= budget:
+            left = (budget - self.spent) // (2 * len(open_))
             asked = [
                 (row, x)
-                for row in self.rows
-                for segment in row.segments
-                for level in segment.levels
+                for row, segment, level in open_
                 for x in self._beside(row, segment, level, left)
             ]
             guides = {id(s): row.curve(s) for row in self.rows for s in row.segments}
             for row, batches in self._sample(asked):
                 self._settle(row, batches, guides)
             told(self.spent)
+
+    def _open(self) -> list[tuple[Row, Segment, Level]]:
+        """Return what may have a boundary that more trials would bring nearer."""
+        return [
+            (row, segment, level)
+            for row in self.rows
+            for segment in row.segments
+            for level in segment.levels
+            if _is_open(segment, *level.wager.interval())
+        ]
 
     def _segments(self, row: Row) -> list[Segment]:
         """Return the monotone stretches of a row, by the coarse grid: the whole row, unless the
@@ -288,6 +302,11 @@ class Survey:
 def sorted_places(row: Row) -> list[Place]:
     """Return the places of a row in their order along x."""
     return sorted(row.places.values(), key=lambda place: place.u)
+
+
+def _is_open(segment: Segment, low: float, high: float) -> bool:
+    """Whether a boundary may lie on a segment; not where all places are excluded (NaN)."""
+    return low < segment.high and high > segment.low
 
 
 def _direction(batches: Sequence[Batch]) -> str:
