@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -52,19 +53,21 @@ def prediction_line(claim: Claim, survey: Survey, request: FrontierRequest) -> F
 
 
 def _interpolated(known: Sequence[tuple[float, float]], level: float, way: str) -> float | None:
-    """Return where values cross a level, on a straight line between two places; None if nowhere.
+    """Return where values cross a level, with log odds linear between two places; None if nowhere.
 
     Small fluctuations are smoothed by the running extreme.
     """
-    values = np.array([p for _, p in known])
     smooth = np.minimum.accumulate if way == FALLING else np.maximum.accumulate
-    values = smooth(values)
-    above = values >= level
+    above = smooth(_log_odds(np.clip([p for _, p in known], 1e-9, 1 - 1e-9)) - _log_odds(level))
     for i in range(1, len(known)):
-        if above[i] != above[i - 1]:
-            (u, v), part = (known[i - 1][0], known[i][0]), level - values[i - 1]
-            return float(u + (v - u) * part / (values[i] - values[i - 1]))
+        if (above[i] >= 0) != (above[i - 1] >= 0):
+            (u, v), part = (known[i - 1][0], known[i][0]), -above[i - 1]
+            return float(u + (v - u) * part / (above[i] - above[i - 1]))
     return None
+
+
+def _log_odds(p: Any) -> Any:
+    return np.log(p / (1 - p))
 
 
 @dataclass
