@@ -45,6 +45,10 @@ class Effort:
         )
 
 
+NOTHING = Effort("", "", 0, 0, 0, 0, 0)
+"""No effort."""
+
+
 @dataclass(frozen=True)
 class Found:
     """What a search found.

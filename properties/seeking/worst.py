@@ -39,6 +39,11 @@ def axes_of(sought: Sought) -> tuple[Axis, ...]:
     return tuple(axis if axis.name in freed else axis.within for axis in free)
 
 
+def own_points(sought: Sought) -> tuple[Point, ...]:
+    """Return the points where the claim is sampled, none where an assumption is dropped."""
+    return () if sought.without else points_of(sought.theorem, sought.claim)
+
+
 def search_structured(
     sought: Sought, examples: int, root_seed: int, words: tuple[object, ...], watch: Watch
 ) -> Met:
@@ -47,8 +52,10 @@ def search_structured(
     met = Met("seeded")
     watch.where = WHERE
     axes = axes_of(sought)
-    own = () if sought.without else points_of(sought.theorem, sought.claim)
-    first = [*map(dict, own), *(strategies.edges_along(axes, examples // 4) if axes else [])]
+    first = [
+        *map(dict, own_points(sought)),
+        *(strategies.edges_along(axes, examples // 4) if axes else []),
+    ]
     recipes = [
         {"point": point, "seed": (root_seed + number) % 2**32} for number, point in enumerate(first)
     ]

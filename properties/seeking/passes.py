@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from properties.search import OUT_OF_SCOPE, UNDECIDED, VIOLATED
 from properties.seeking.explore import NO_INSTANCE, Met
-from properties.seeking.found import Effort, Found
+from properties.seeking.found import NOTHING, Effort, Found
 from properties.seeking.smallest import (
     STARTS,
     Candidate,
@@ -21,11 +21,10 @@ from properties.seeking.smallest import (
 )
 from properties.seeking.sought import Sought
 from properties.seeking.watch import Progress, Watch
-from properties.seeking.worst import WHERE, axes_of, rate_at, search_structured
+from properties.seeking.worst import WHERE, axes_of, own_points, rate_at, search_structured
 from verify.counterexample import Counterexample
 from verify.engine.executors import one_thread
 from verify.errors import InputError
-from verify.theorem import points_of
 
 EXAMPLES = 300
 """Examples of each size and kind, by default."""
@@ -80,7 +79,7 @@ class _Search:
     def require_something(self) -> None:
         """Raise InputError unless there are instances to look at."""
         sought = self.sought
-        if not (self._places or axes_of(sought) or points_of(sought.theorem, sought.claim)):
+        if not (self._places or axes_of(sought) or own_points(sought)):
             raise InputError(
                 f"theorem {sought.theorem.address!r} has nothing to search; give it axes=(Axis(…), "
                 "…), or small=Explicit(…)"
@@ -187,6 +186,9 @@ class _Search:
             if judged.outcome != "undecided" or large:
                 return candidate
             self._unconfirmed = self._unconfirmed or (candidate, judged.reason)
+            if candidate.kind == "seeded":
+                key = (candidate.kind, WHERE)
+                self._efforts[key] += replace(NOTHING, kind=key[0], where=WHERE, unconfirmed=1)
         return None
 
     def _described(self, candidate: Candidate) -> Counterexample:
