@@ -200,6 +200,16 @@ def test_the_gap_of_two_orthogonal_examples():
     assert all(theorem2.theorem.exact.statements[a.id](built()).holds for a in scope)
 
 
+def test_sides_by_hand():
+    """ŵ = (1, −15/32) on X = I, so ‖ŵ‖² = 1 + 225/1024; ηG₊₊ = ½; the unit is √(1/1)."""
+    problem = built()
+    nearest = exact.limit_is_nearest(problem)
+    assert (nearest.left, nearest.right) == (0, rational(Fraction(1249, 1024 * 10**20)))
+    assert exact.OF_EVERY_THEOREM["step_is_stable"](problem).right == rational("3/2")
+    band = exact.gap_lower_band_without_step(problem)
+    assert (band.left, band.right) == (rational("1/16"), rational("225/1024"))
+
+
 def test_freezing_is_violated_by_two_examples():
     """Almost parallel examples of opposite label: step one moves the positive one down."""
     problem = built(theorem1.theorem, features=[[1, 1], [2, 1]], labels=[1, -1], c=1)

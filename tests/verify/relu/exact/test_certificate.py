@@ -84,6 +84,14 @@ def test_an_unstable_step_is_never_certified(step, stable):
     assert certify(slower, state_at(slower, 0)) is not None
 
 
+def test_an_example_that_two_neurons_share_does_not_keep_its_label():
+    """Both give way by r/2 = .255: the smaller prediction, .01, falls below zero."""
+    start = [[Fraction(1, 100)], [Fraction(3, 2)]]
+    problem = ExactProblem.from_gram([[1]], [1], start=start, step_size=0.25, signs=(1, 1))
+    assert certify(problem, state_at(problem, 0)) is None
+    assert state_at(problem, 1).pattern == ((False,), (True,))
+
+
 def test_other_weights_than_the_labels_are_found():
     """With v = |y| = (1, 100) the first row sum is 1/2 + 10; with the Perron vector it is < 1."""
     problem = ExactProblem.from_gram(

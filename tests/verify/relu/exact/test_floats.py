@@ -10,6 +10,7 @@ import pytest
 from tests.verify.relu.exact.problems import fraction, fractions
 from verify.errors import InputError
 from verify.relu import Problem, descend
+from verify.relu.effective_dimensions import EffectiveDimensions
 from verify.relu.ensemble import Ensemble, Labels, Start
 from verify.relu.exact import descend as descend_exactly
 from verify.relu.exact import from_floats
@@ -56,6 +57,17 @@ def test_features_without_a_law_give_the_exact_gram_matrix():
     assert exact.dimension == 2
     weights = Problem.from_features([[1.0, 0.0]], [1.0], starting_weights=[[0.5, 2.0]], step_size=1)
     assert from_floats(weights, 0).outside[0, 0] == 4
+
+
+def test_where_the_law_is_known_it_counts_and_the_gram_matrix_is_the_computed_one():
+    law = EffectiveDimensions(dimension=1e6, trace=3.0, d_2=np.inf, d_inf=4.0)
+    problem = Problem.from_features(
+        [[0.1]], [1.0], starting_predictions=[[0.5]], step_size=1, law=law
+    )
+    exact = from_floats(problem, 0)
+    assert (exact.dimension, exact.trace, exact.features) == (10**6, 3, None)
+    assert (exact.law.d_2, exact.law.d_inf) == (None, 4)
+    assert fraction(exact.gram[0, 0]) == Fraction(0.1 * 0.1) != Fraction(0.1) ** 2
 
 
 def test_a_gram_matrix_that_rounding_made_indefinite_is_refused():

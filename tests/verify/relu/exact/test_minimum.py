@@ -90,6 +90,20 @@ def test_coefficients_that_are_not_optimal_are_seen():
                 assert not minimum.is_optimal(*given, off) or not any(own)
 
 
+def test_each_condition_of_optimality_counts():
+    """One example off the class, G = 1: duals, anchor, and which condition they break."""
+    gram = ExactProblem.from_gram([[1]], [-1], start=[[0]], step_size=1).gram
+
+    def optimal(anchor, dual):
+        return minimum.is_optimal(gram, [fmpq(anchor)], [fmpq(1)], [False], [fmpq(dual)])
+
+    assert optimal(-1, 0)
+    assert optimal(1, -1)
+    assert not optimal(-1, 1)  # a positive dual
+    assert not optimal(1, 0)  # a positive prediction
+    assert not optimal(1, -2)  # neither is zero
+
+
 def test_from_a_start_of_zero_the_nearest_is_the_least():
     problem = ExactProblem.from_gram([[2, 1], [1, 2]], [1, -1], start=[[0, 0]], step_size=1)
     assert nearest_minimum(problem).duals == minimum_norm(problem).duals
