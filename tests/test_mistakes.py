@@ -315,7 +315,7 @@ def test_margins_of_nan_are_undecided_and_numpy_names_the_line(run: Any) -> None
 def test_a_margin_without_end_is_told_as_one(run: Any) -> None:
     code, out, _, _ = run(body("return Margin(trial.run + np.inf, trial.problem.max(axis=-1))"))
     assert code == 1
-    assert "worst margin -inf, of the search -inf  <- not as expected" in out
+    assert "worst margin -inf, of the search -inf, in scope  <- not as expected" in out
 
 
 def test_a_control_that_is_true_makes_the_evidence_void(run: Any) -> None:
