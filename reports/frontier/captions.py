@@ -14,14 +14,16 @@ def phase_diagram(found: Part) -> list[str]:
     many = len(y_values(found))
     level = number(found["levels"][0])
     bare = len({row["y"] for row in found["rows"] if row["boundary"] is None})
+    lacks = "lacks" if bare == 1 else "lack"
+    marks = "Marks" if found["y"]["scale"] == "choice" else "Joined marks"
     drawn = (
         f"{many} rows of {y}. Dots: the values of {x} that were sampled; shaded about each, "
         "halfway to its neighbours: the share of the trials in scope in which the claim holds. "
-        f"Joined marks: the boundaries at {words.levels_words(found['levels'])}, with bars over "
+        f"{marks}: the boundaries at {words.levels_words(found['levels'])}, with bars over "
         f"their intervals of {percent(found['confidence'])}"
         + ", joined by a band" * (found["y"]["scale"] != "choice")
         + "; a bar that runs to the edge has no end within the budget."
-        + f" {bare} rows lack a boundary at some level." * bool(bare)
+        + f" {bare} of {many} rows {lacks} a boundary at some level." * bool(bare)
     )
     if names := [words.line_name(line) for line in found["lines"]]:
         drawn += f" Other lines, at level {level} where measured there: {listed(names)}."

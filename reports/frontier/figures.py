@@ -87,6 +87,8 @@ def _axis_name(axis: Part) -> str:
 
 
 def _heading(axis: Part) -> str:
+    if axis["scale"] == "choice":
+        return shorten(_axis_name(axis), svg.LONGEST_HEADING)
     return with_unit(_axis_name(axis), svg.LONGEST_HEADING)
 
 

@@ -71,7 +71,8 @@ def _line(found: Part, line: Part) -> list[str]:
         cells = [words.short(row["y"])] if found["y"] else []
         cells += [number(row["level"]), words.short(row["boundary"]), words.interval_words(row)]
         body.append([*cells, words.short(words.times_the_claims(found, row))])
-    title = f"{line['what'].capitalize():<13} {line['id']}: {line['meaning']}"
+    named = "" if line["id"] == line["what"] else f"{line['id']}: "
+    title = f"{line['what'].capitalize():<13} {named}{line['meaning']}"
     laws = [_law(line, fit, found["x"]["name"], found["y"]["name"]) for fit in line["fits"]]
     return [title, *_aligned(head, body), *laws]
 

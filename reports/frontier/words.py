@@ -147,7 +147,7 @@ def how_measured(found: Part) -> list[str]:
 
 _HOW_LINES = {
     "certificate": "A certificate’s boundaries are measured like the claim’s, each certificate’s "
-    "at that confidence, with fewer trials.",
+    "at that confidence, with fewer trials, which come on top of the budget.",
     "assumption": "An assumption’s are those at which half of the problems drawn meet it, between "
     "two neighbouring values: no statistical interval.",
     "prediction": "A prediction’s are interpolated between the values that were sampled.",
@@ -215,7 +215,8 @@ def _where(found: Part, known: Sequence[Part], level: float) -> str:
         told = listed([f"{x} = {short(r['boundary'])} at {y} = {short(r['y'])}" for r in ends])
     if name := ratio_name(found):
         low, high = (pick(ratio(row) or 0.0 for row in known) for pick in (min, max))
-        told += f"; {name} lies between {short(low)} and {short(high)}"
+        same = short(low) == short(high)
+        told += f"; {name} " + ("is " if same else f"lies between {short(low)} and ") + short(high)
     return told
 
 

@@ -68,6 +68,7 @@ def test_the_terminal_has_laws_lines_and_the_sentence_last() -> None:
     assert "level 0.5, q = 1: d ≈ 1.66·n^p·log n, p = 1.01 [0.96, 1.06]\n" in text
     assert "level 0.95: Both laws fit.\n" in text
     assert "Certificate   certified_from_step_one: Where certified_from_step_one is met." in text
+    assert "Prediction    P̂: Where P̂ is met." in text
     certificate = below(text, "Certificate")[1]
     assert certificate == ["10", "0.5", "500", "[470,", "530]", "12.8"]
     assert text.splitlines()[-1].startswith("With probability 0.5 or more, pattern_freezes")

@@ -18,7 +18,7 @@ def compared(verdict: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("verdict", "said", "unsaid"),
     [
-        ("q=0", "from d ≈ 1.9·n^p, p = 1.28 [1.23, 1.33]; d/(n·log n) lies", "log n, p"),
+        ("q=0", "from d ≈ 1.9·n^p, p = 1.28 [1.23, 1.33]; d/(n·log n) is", "log n, p"),
         ("q=1", "from d ≈ 1.66·n^p·log n, p = 1.01 [0.96, 1.06]; d/(n·log n)", "1.28"),
         ("indistinguishable", "1.66·n^p·log n, p = 1.01 [0.96, 1.06], or d ≈ 1.9·n^p", "neither"),
         ("neither", "from d = 39.1 at n = 10 and d = 1380 at n = 160; d/(n·log n)", "≈"),
@@ -32,7 +32,13 @@ def test_the_sentence_names_the_law_that_the_comparison_leaves(
     assert told.startswith("With probability 0.5 or more, pattern_freezes_after_step_one holds")
     assert said in told
     assert unsaid not in told
-    assert told.endswith("d/(n·log n) lies between 1.7 and 1.7.")
+    assert told.endswith("; d/(n·log n) is 1.7.")
+
+
+def test_the_ratio_is_told_as_a_range_where_it_changes() -> None:
+    rows = [row(10, 0.5, 40.0), row(20, 0.5, 150.0)]
+    told = words.sentence(frontier(rows=rows, comparison=[]))
+    assert told.endswith("and d = 150 at n = 20; d/(n·log n) lies between 1.74 and 2.5.")
 
 
 def test_the_sentence_without_another_axis_has_the_interval() -> None:
