@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 from flint import fmpq, fmpq_mat
@@ -74,21 +73,19 @@ def distance_never_increases(problem: ExactProblem) -> ExactMargin:
     certain to be final.
     """
     run, best = descend(problem), nearest_minimum(problem)
-    squares = [square(problem.gram, state.change - best.duals) for state in run.states]
-    worst = 0
-    for step, (before, after) in enumerate(pairwise(squares), start=1):
-        if after > before:
-            return _step(squares, step)
-        if not worst or before - after < squares[worst - 1] - squares[worst]:
-            worst = step
+    before, least = best.square, None
+    for state in run.states[1:]:
+        here = square(problem.gram, state.change - best.duals)
+        reads = f"‖w({state.step}) − w̃‖² ≤ ‖w({state.step - 1}) − w̃‖²"
+        margin = ExactMargin(here, before, reads=reads)
+        if not margin.holds:
+            return margin
+        if least is None or before - here < least.right - least.left:
+            least = margin
+        before = here
     if run.final is None:
         raise NotDecided(f"no step leads away from w̃ so far: {run.given_up}")
-    return _step(squares, worst) if worst else ExactMargin(ZERO, ZERO, reads="no step is taken")
-
-
-def _step(squares: list[fmpq], step: int) -> ExactMargin:
-    reads = f"‖w({step}) − w̃‖² ≤ ‖w({step - 1}) − w̃‖²"
-    return ExactMargin(squares[step], squares[step - 1], reads=reads)
+    return least or ExactMargin(ZERO, ZERO, reads="no step is taken: 0 ≤ 0")
 
 
 def limit_is_the_nearest_minimum(problem: ExactProblem) -> ExactMargin:
