@@ -24,7 +24,7 @@ from verify.errors import InputError
 from verify.loading import load_origin, source_digest
 from verify.theorem import Theorem
 
-EXAMPLES = 300
+EXAMPLES = 150
 """What Hypothesis draws for an assumption, by default."""
 
 VERSION = 1

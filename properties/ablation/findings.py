@@ -261,13 +261,12 @@ def _probed(violations: list[Looked]) -> list[Looked]:
 def _shown(
     question: Question, claim: Claim, one: Looked, rate: ViolationRate | None, root_seed: int
 ) -> Shown:
-    recipe = {"point": dict(one.point), "seed": one.seed}
     without = question.recorded_without(claim)
     example = captured(
         question.theorem,
         claim,
-        "seeded",
-        recipe,
+        one.kind,
+        one.recipe,
         one.margins[claim.id],
         without=without,
         seed=root_seed,

@@ -11,7 +11,9 @@ import numpy as np
 from properties.ablation.question import Question
 from verify.blame import blaming
 from verify.claims import Assumption, Claim
-from verify.engine.evaluate import margin_of
+from verify.counterexample import Kind
+from verify.engine.evaluate import draw_trial, margin_of
+from verify.engine.plan import Cell
 from verify.errors import InputError, TheoremError
 from verify.margin import Margin
 from verify.space import Coordinate, Point
@@ -105,17 +107,24 @@ def _outcomes(margin: Margin, count: int) -> Host:
 
 @dataclass(frozen=True)
 class Looked:
-    """What one instance, drawn at a point from a seed, says of a question.
+    """What one instance says of a question.
 
+    kind, recipe: how it is made again, as of a `Counterexample`: "seeded" or "drawn".
     state, margin: of the assumption that is dropped.   outcomes, margins: by claim id.
     """
 
-    point: Mapping[str, Coordinate]
-    seed: int
+    kind: Kind
+    recipe: Mapping[str, Any]
     state: str
     margin: float
     outcomes: Mapping[str, str] = field(default_factory=dict)
     margins: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def point(self) -> Mapping[str, Coordinate]:
+        """Where it was drawn."""
+        point: Mapping[str, Coordinate] = self.recipe["point"]
+        return point
 
     def tests(self, claim: str, state: str = VIOLATED) -> bool:
         """Say whether the instance tests a claim where the dropped assumption is in this state: it
@@ -129,26 +138,51 @@ class Looked:
         return self.state == state and self.outcomes.get(claim) == VIOLATED
 
 
-def look(question: Question, point: Mapping[str, Coordinate], seed: int) -> Looked | None:
-    """Draw one instance and evaluate a question on it; None where none can be drawn there.
+def look(question: Question, point: Mapping[str, Coordinate], seed: int) -> list[Looked]:
+    """Draw one instance and evaluate a question on it; none where none can be drawn there.
 
     Raises TheoremError, which names the instance, where a function of the theorem misbehaves.
     """
-    theorem = question.theorem
+    theorem, recipe = question.theorem, {"point": dict(point), "seed": seed}
     try:
         here = Point(**point)
         with blaming("draw", theorem.draw):
             problem = theorem.draw(here, np.random.default_rng(seed), 1)
-        judged = judge(question, Trial(theorem, here, problem, 1))
+        return _looked("seeded", [recipe], judge(question, Trial(theorem, here, problem, 1)))
     except TheoremError as reason:
         raise TheoremError(f"{reason} (at {dict(point)}, seed {seed})") from reason
     except InputError:
-        return None
-    return Looked(
-        dict(point),
-        seed,
-        str(judged.states[0]),
-        float(judged.margins[0]),
-        {name: str(told.outcomes[0]) for name, told in judged.claims.items()},
-        {name: float(told.margins[0]) for name, told in judged.claims.items()},
-    )
+        return []
+
+
+def look_at_block(
+    question: Question, point: Mapping[str, Coordinate], root_seed: int, block: int
+) -> list[Looked]:
+    """Draw a whole block of i.i.d. instances at a point and evaluate a question on each; none where
+    it cannot be drawn. Raises TheoremError where a function of the theorem misbehaves."""
+    theorem = question.theorem
+    claims = tuple(claim.id for claim in question.scopes)
+    cell = Cell(Point(**point), "", claims, theorem.block)
+    try:
+        judged = judge(question, draw_trial(theorem, cell, root_seed, block))
+    except TheoremError:
+        raise
+    except InputError:
+        return []
+    where = {"point": dict(point), "root_seed": root_seed, "block": block}
+    return _looked("drawn", [{**where, "trial": k} for k in range(theorem.block)], judged)
+
+
+def _looked(kind: Kind, recipes: list[dict[str, Any]], judged: Judged) -> list[Looked]:
+    """Return what each instance says, in their order."""
+    return [
+        Looked(
+            kind,
+            recipe,
+            str(judged.states[k]),
+            float(judged.margins[k]),
+            {name: str(told.outcomes[k]) for name, told in judged.claims.items()},
+            {name: float(told.margins[k]) for name, told in judged.claims.items()},
+        )
+        for k, recipe in enumerate(recipes)
+    ]

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, target
 
 from properties import strategies
-from properties.ablation.looking import HOLDS, VIOLATED, Looked, look
+from properties.ablation.looking import HOLDS, VIOLATED, Looked, look, look_at_block
 from properties.ablation.question import Question
 from properties.search import constants_of_loaded_modules_left_out
 from verify.claims import Universal
-from verify.space import Axis
+from verify.space import Axis, Point
 
 EDGES_OF_EXAMPLES = 4
 """One corner of the space for so many examples that Hypothesis draws."""
+
+PROBED = 5
+"""Points at which a whole block is drawn: what is rare there is met so."""
+
+PROBING_FROM = 1_000
+"""Number of the first of those blocks: rates are measured on earlier ones, of other randomness."""
 
 HALVINGS, TRIES = 8, 3
 """How often the distance to what is assumed is halved, and instances drawn at each distance."""
@@ -27,16 +34,14 @@ HALVINGS, TRIES = 8, 3
 
 @dataclass
 class Searched:
-    """What a search met: its looks, in their order, and the points where nothing can be drawn."""
+    """What a search met: its looks, in their order, and how often nothing could be drawn."""
 
     looks: list[Looked] = field(default_factory=list)
     not_drawn: int = 0
 
-    def add(self, found: Looked | None) -> None:
-        if found is None:
-            self.not_drawn += 1
-        else:
-            self.looks.append(found)
+    def add(self, met: list[Looked]) -> None:
+        self.looks += met
+        self.not_drawn += not met
 
     def violations(self, claim: str, state: str = VIOLATED) -> list[Looked]:
         """Return the violations of a claim where the dropped assumption is in a state, the lowest
@@ -50,9 +55,11 @@ class Searched:
 
 
 def search(question: Question, examples: int, root_seed: int) -> Searched:
-    """Search for violations of a theorem's claims: the edges of the question's space first, then
-    `examples` points that Hypothesis draws and steers towards low margins and near violations,
-    then between those and what is assumed. The same arguments find the same.
+    """Search for violations of a theorem's claims. The same arguments find the same.
+
+    First come the edges of the question's space, then `examples` points that Hypothesis draws and
+    steers towards low margins and near violations, then whole blocks at the points that came
+    nearest to violating what has held so far, then points between violations and what is assumed.
     """
     text = f"{root_seed}\n{question.theorem.id}\n{question.name}"
     digest = hashlib.sha256(text.encode()).digest()
@@ -61,6 +68,8 @@ def search(question: Question, examples: int, root_seed: int) -> Searched:
     for number, point in enumerate(_edges(question, examples)):
         found.add(look(question, point, (first + number) % 2**32))
     _explore(question, examples, int.from_bytes(digest[:8], "little"), found)
+    for number, point in enumerate(_promising(question, found)):
+        found.add(look_at_block(question, point, root_seed, PROBING_FROM + number))
     for claim in question.scopes:
         if isinstance(claim, Universal):
             _approach(question, claim.id, first, found)
@@ -89,16 +98,39 @@ def _explore(question: Question, examples: int, start: int, found: Searched) -> 
     def attempt(recipe: dict[str, Any]) -> None:
         met = look(question, recipe["point"], recipe["seed"])
         found.add(met)
-        if met is None:
-            return
-        for name, outcome in met.outcomes.items():
-            if outcome in (HOLDS, VIOLATED):
-                target(_score(-met.margins[name]), label=name)
-        if any(met.violates(name) for name in met.outcomes):
-            target(_score(met.margin), label="nearness to what is assumed")
+        for one in met:
+            for name, outcome in one.outcomes.items():
+                if outcome in (HOLDS, VIOLATED):
+                    target(_score(-one.margins[name]), label=name)
+            if any(one.violates(name) for name in one.outcomes):
+                target(_score(one.margin), label="nearness to what is assumed")
 
     with constants_of_loaded_modules_left_out():
         attempt()
+
+
+def _promising(question: Question, found: Searched) -> list[Mapping[str, Any]]:
+    """Return points worth a whole block, `PROBED` at most: for each universal claim that nothing
+    has violated, in turn, where its margin was lowest, then where it was lowest furthest outside
+    the dropped assumption, and so on with the second lowest."""
+    state = HOLDS if question.dropped is None else VIOLATED
+    ranked = []
+    for claim in question.scopes:
+        name = claim.id
+        if not isinstance(claim, Universal) or found.violations(name, state):
+            continue
+        held = [one for one in found.looks if one.tests(name, state) and name in one.margins]
+        held = [one for one in held if one.outcomes[name] == HOLDS]
+        ranked.append(sorted(held, key=lambda one: one.margins[name]))
+        ranked.append(sorted(held, key=lambda one: (one.margin, one.margins[name])))
+    points: dict[str, Mapping[str, Any]] = {}
+    for group in zip_longest(*ranked):
+        for one in group:
+            if one is not None and len(points) < PROBED:
+                points.setdefault(Point(**one.point).canonical, one.point)
+        if len(points) >= PROBED:
+            break
+    return list(points.values())
 
 
 def _score(value: float) -> float:
@@ -122,7 +154,7 @@ def _approach(question: Question, claim: str, first: int, found: Searched) -> No
             if middle in (outer, inner):
                 break
             point = {**nearest.point, axis.name: middle}
-            seeds = [nearest.seed, *((first + TRIES * step + k) % 2**32 for k in range(1, TRIES))]
+            seeds = [(first + TRIES * step + k) % 2**32 for k in range(TRIES)]
             if _violated(question, claim, point, seeds, found):
                 outer = middle
             else:
@@ -136,7 +168,7 @@ def _violated(
     for number in seeds:
         met = look(question, point, number)
         found.add(met)
-        if met is not None and met.violates(claim):
+        if any(one.violates(claim) for one in met):
             return True
     return False
 
