@@ -97,11 +97,21 @@ class _Search:
             unconfirmed = self._look_closely(place, met)
             self._note(met, place.where, unconfirmed)
             if self._smallest is not None:
-                self._places = self._places[: place.number]
+                self._places = self._places[: self._number_of(self._smallest)]
                 break
         seed = (self.root_seed + 7919 * number) % 2**32
         met = search_structured(self.sought, examples, seed, words, self.watch)
         self._note(met, WHERE, 0)
+
+    def _number_of(self, found: Candidate) -> int:
+        """Return the number of the place of a counterexample, which steps may have made smaller."""
+        values = found.recipe["values"]
+        return next(
+            place.number
+            for place in self._places
+            if place.kind == found.kind
+            and all(values[name] == size for name, size in place.sizes.items())
+        )
 
     def _look_closely(self, place: Place, met: Met) -> int:
         """Confirm what was met in a place, and simplify it; return how many were not confirmed."""

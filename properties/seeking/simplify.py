@@ -1,4 +1,4 @@
-"""From a counterexample of exact numbers to a simpler one of the same size: a greedy descent."""
+"""From a counterexample of exact numbers to a smaller and simpler one: a greedy descent."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def simplified(
 ) -> Integers:
     """Return the simplest counterexample that steps to ever simpler ones lead to.
 
-    violates: whether a problem is a counterexample, of which `integers` is one. A step changes one
-    entry, makes a field's entries equal, exchanges or negates what belongs to one index, or
-    changes two entries, in this order, the simplest numbers first; it is taken where the problem
-    becomes simpler (`simplicity`) and stays a counterexample. Deterministic; it ends where no step
-    is left, or after `looks` problems, or when `over`. What it returns may not be the simplest of
-    all: only steps are tried.
+    violates: whether a problem is a counterexample, of which `integers` is one. A step leaves out
+    what belongs to one index along a size, changes one entry, makes a field's entries equal,
+    exchanges or negates what belongs to one index, or changes two entries, in this order, the
+    simplest numbers first; it is taken where the problem becomes simpler (`simplicity`) and stays a
+    counterexample. Deterministic; it ends where no step is left, or after `looks` problems, or
+    when `over`. What it returns may not be the simplest of all: only steps are tried.
     """
     found = integers
     known: dict[str, bool] = {}
@@ -52,6 +52,8 @@ def simplified(
 
     while True:
         before = found
+        while (shorter := next(filter(simpler, _shorter(problem, found)), None)) is not None:
+            found = shorter
         for moves in _places(problem, found):
             found = next(filter(simpler, moves(problem, found)), found)
         if found is before:
@@ -72,6 +74,17 @@ def _places(problem: Explicit, integers: Integers) -> Iterator[Move]:
         for index in range(integers[size]):
             yield lambda problem, now, size=size, i=index: _exchanged(problem, now, size, i)
             yield lambda problem, now, size=size, i=index: _negated(problem, now, size, i)
+
+
+def _shorter(problem: Explicit, integers: Integers) -> Iterator[Integers]:
+    """Yield the problem without what belongs to one index along a size."""
+    for size, (low, _) in problem.sizes.items():
+        for index in range(integers[size] if integers[size] > low else 0):
+
+            def without(part: list[Any], index: int = index) -> list[Any]:
+                return part[:index] + part[index + 1 :]
+
+            yield {**_along(problem, integers, size, without), size: integers[size] - 1}
 
 
 def _entry(problem: Explicit, integers: Integers, name: str, place: int) -> Iterator[Integers]:

@@ -10,7 +10,7 @@ import pytest
 from properties.catalogue import find_entry, find_theorem
 from properties.search import (
     Hunt,
-    _constants_of_loaded_modules_left_out,
+    constants_of_loaded_modules_left_out,
     hunt,
     hunt_hash,
     hunted_claims,
@@ -124,7 +124,7 @@ def test_a_hunt_leaves_out_the_constants_of_loaded_modules() -> None:
     """Hypothesis mixes them in, so that a search would depend on what a process has imported."""
     from hypothesis.internal.conjecture import providers
 
-    with _constants_of_loaded_modules_left_out():
+    with constants_of_loaded_modules_left_out():
         assert len(providers._get_local_constants()) == 0
     assert len(providers._get_local_constants()) > 0, "this test file's project is local"
 

@@ -1,5 +1,6 @@
 """Which problem is the simpler, and that the descent ends at the simplest that steps lead to."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -100,11 +101,17 @@ def sum_exceeds_three(values):
     return sum(values["y"]) / 2 > 3
 
 
+FIXED = replace(MATRIX, sizes={"n": (3, 3), "d": (2, 2)})
 START = {"n": 3, "d": 2, "X": [[4, -3], [2, 2], [-1, 0]], "y": [5, -3, 6], "c": 7}
 
 
-def test_the_descent_ends_at_a_simple_problem():
+def test_a_descent_ends_at_fewer_examples_first():
     found = simplified(MATRIX, START, sum_exceeds_three)
+    assert found == {"n": 2, "d": 1, "X": [[0], [0]], "y": [4, 4], "c": 8}, "one is at most 3"
+
+
+def test_the_descent_ends_at_a_simple_problem():
+    found = simplified(FIXED, START, sum_exceeds_three)
     assert found["X"] == [[0, 0], [0, 0], [0, 0]]
     assert found["c"] == 8
     assert sum_exceeds_three(found)
@@ -153,7 +160,7 @@ def test_a_descent_looks_at_no_more_problems_than_it_may():
         looked.append(values)
         return sum_exceeds_three(values)
 
-    simplified(MATRIX, START, violates, looks=10)
+    simplified(FIXED, START, violates, looks=10)
     assert len(looked) == 10
-    simplified(MATRIX, START, violates, over=lambda: len(looked) >= 15)
+    simplified(FIXED, START, violates, over=lambda: len(looked) >= 15)
     assert len(looked) == 15

@@ -1,0 +1,225 @@
+"""`relu-verify search`: exit codes, lines, files, bad input."""
+
+import json
+import re
+
+import pytest
+
+from reports.searching.entries import entry
+from tests.properties.seeking.toys import numbers_theorem
+from verify.counterexample import Counterexample, read
+
+NUMBERS = """
+from tests.properties.seeking.toys import *
+
+{before}
+theorem = numbers_theorem({changes})
+"""
+
+
+@pytest.fixture
+def search(call, tmp_path, monkeypatch):
+    """Write a theorem about a few numbers and search a claim of it."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(claim, *arguments, changes="", before="", examples=20):
+        file = tmp_path / "few.py"
+        file.write_text(NUMBERS.format(changes=changes, before=before), encoding="utf-8")
+        return call("search", f"few.py::{claim}", "--examples", examples, *arguments)
+
+    return run
+
+
+def test_a_claim_without_an_assumption(search, tmp_path):
+    code, out, err = search("squares_are_subadditive", "--without", "all_are_positive")
+    assert code == 0, err
+    lines = out.splitlines()
+    assert lines[0] == "few.py::squares_are_subadditive"
+    assert lines[2] == "  without: all_are_positive"
+    assert lines[3] == "  in the scope of: all_are_at_most_two"
+    assert "smallest: n=2: x=(1, -1) → not Σx² ≤ (Σx)²: 2 > 0 (exact)" in lines
+    assert "Without all_are_positive the claim is false." in lines
+    folder = (
+        tmp_path / "relu-verify-out" / "search-squares_are_subadditive-without-all_are_positive"
+    )
+    written = {
+        str(tmp_path / line.removeprefix("Written: ")) for line in lines if "Written" in line
+    }
+    assert written == {str(file) for file in folder.iterdir()}
+    assert {file.name for file in folder.iterdir()} == {
+        "search.json",
+        *(f"{stem}.{end}" for stem in ("smallest", "worst") for end in ("json", "txt", "tex")),
+    }
+    assert read(folder / "smallest.json").recipe == {"values": {"n": 2, "numbers": [4, -4]}}
+    assert f"relu-verify replay {folder.relative_to(tmp_path)}/smallest.json --exact" in out
+
+
+def test_what_was_found_replays_exactly(search, call):
+    code, *_ = search("squares_are_subadditive", "--without", "all_are_positive", "--out", "here")
+    for stem in ("smallest", "worst"):
+        code, out, _ = call("replay", f"here/{stem}.json", "--exact")
+        assert code == 0, out
+
+
+def test_a_false_claim_is_refuted(search):
+    false = "claims=(Universal(sum_is_small, given=(POSITIVE,)),), controls=()"
+    code, out, _ = search("sum_is_small", changes=false)
+    assert code == 1
+    assert "smallest: n=1: x=(3) → not (Σx)² ≤ 4: 9 > 4 (exact)" in out
+    assert "\nThe claim is refuted.\n" in out
+
+
+def test_a_false_claim_without_exact_form_is_refuted_in_floating_point(search):
+    false = "claims=(Universal(sum_is_small, given=(POSITIVE,)),), controls=(), exact=None"
+    code, out, _ = search("sum_is_small", changes=false)
+    assert code == 1
+    assert "smallest: n=1: x=(3) → margin -5 (floating point)" in out
+    assert "\nThe claim is refuted (floating point).\n" in out
+
+
+def test_a_control_is_found_false_as_it_is_to_be(search):
+    code, out, _ = search("sum_is_small")
+    assert code == 0
+    assert "smallest: n=1: x=(3) →" in out
+    assert "The claim is a control, known to be false: numbers can be large." in out
+
+
+def test_a_probability_is_not_refuted_by_one_instance(search):
+    code, out, _ = search("sum_is_often_small")
+    assert code == 0
+    assert "a probability (at least 0.1), which no single instance refutes" in out
+    assert "refuted" not in out
+
+
+def test_finding_nothing_proves_nothing(search, tmp_path):
+    code, out, _ = search("squares_are_bounded")
+    assert code == 0
+    assert "No counterexample was found. Finding nothing proves nothing." in out
+    assert re.search(r"n=4 +20 ", out), "the effort is told"
+    assert re.search(r"structured ensembles +2\d ", out)
+    folder = tmp_path / "relu-verify-out" / "search-squares_are_bounded"
+    assert [file.name for file in folder.iterdir()] == ["search.json"]
+
+
+def test_what_is_only_rounding_is_undecided_and_refutes_nothing(search, tmp_path):
+    code, out, _ = search("tenths_add_up", before="numbers_theorem = tenths_theorem", examples=60)
+    assert code == 3
+    assert "numerically undecided: n=2: tenths=(" in out
+    assert "  no counterexample: exactly the claim holds" in out
+    assert "Nothing is refuted: floating point alone violates the claim." in out
+    folder = tmp_path / "relu-verify-out" / "search-tenths_add_up"
+    assert {file.name for file in folder.iterdir()} == {"search.json", "unconfirmed.json"}
+
+
+def test_where_nothing_is_in_scope_nothing_was_tested(search):
+    never = "claims=(Universal(squares_are_bounded, given=(Assumption(never),)),), controls=()"
+    before = 'def never(trial):\n    """Never."""\n    return Margin(1.0, 0.0)\n'
+    code, out, _ = search("squares_are_bounded", changes=never, before=before)
+    assert code == 3
+    assert "No example was in scope: nothing was tested." in out
+
+
+INTERRUPT = '''
+looks = []
+
+def interrupted(trial):
+    """The square of the sum is at most 4."""
+    looks.append(1)
+    if len(looks) == LOOKS:
+        raise KeyboardInterrupt
+    return sum_is_small(trial)
+'''
+
+
+def test_an_interrupted_search_tells_what_it_found(search, tmp_path):
+    claims = 'claims=(Universal(interrupted, name="sum_is_small"),), controls=()'
+    for looks, found in ((5, False), (150, True)):
+        before = INTERRUPT.replace("LOOKS", str(looks))
+        code, out, _ = search("sum_is_small", changes=claims, before=before, examples=80)
+        assert code == 130
+        assert "Interrupted: this is what was found so far." in out
+        assert ("smallest: n=1: x=(3) →" in out) == found
+    told = json.loads((tmp_path / "relu-verify-out/search-sum_is_small/search.json").read_text())
+    assert told["ended"] == "interrupted"
+
+
+def test_json_is_what_the_file_holds(search, tmp_path):
+    code, out, _ = search("sum_is_small", "--json", "--seed", 3)
+    assert code == 0
+    told = json.loads(out)
+    files = told.pop("files")
+    kept = json.loads((tmp_path / files[0]).read_text(encoding="utf-8"))
+    assert kept.pop("command").startswith("relu-verify")
+    assert kept == told
+    assert (told["format"], told["schema_version"], told["seed"]) == ("relu-verify search", 1, 3)
+    assert told["smallest"]["recipe"] == {"values": {"n": 1, "numbers": [12]}}
+
+
+def test_files_of_an_earlier_search_do_not_stay(search, tmp_path):
+    folder = tmp_path / "here"
+    search("sum_is_small", "--out", folder)
+    assert (folder / "smallest.json").exists()
+    (folder / "mine.txt").write_text("kept")
+    search("squares_are_bounded", "--out", folder)
+    assert {file.name for file in folder.iterdir()} == {"search.json", "mine.txt"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "arguments", "message"),
+    [
+        ("nothing", [], "no claim or measure 'nothing'; the nearest names are"),
+        ("sum_is_small", ["--without", "nothing"], "no assumption 'nothing' to drop; it has all"),
+        ("sum_is_small", ["--seconds", "0"], "0"),
+        ("sum_is_small", ["--seed", "-1"], "-1"),
+    ],
+)
+def test_bad_input_is_told_in_a_sentence(search, claim, arguments, message):
+    code, out, err = search(claim, *arguments)
+    assert code == 2
+    assert message in err
+    assert not out
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        ("lai2026.theorem2.gap_scales_as_n_over_d", "is a rate, which no single instance violates"),
+        ("lai2026.theorem2.gap_over_leading_order", "is measured and claims nothing"),
+    ],
+)
+def test_what_is_no_inequality_is_not_searched(call, claim, message):
+    code, _, err = call("search", claim)
+    assert code == 2
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("kind", "recipe", "line"),
+    [
+        (
+            "small",
+            {"values": {"n": 3, "numbers": [4, -2, 1]}},
+            "n=3: x=(1, -1/2, 1/4) → margin -0.5 (floating point)",
+        ),
+        (
+            "seeded",
+            {"point": {"n": 2, "low": 0.25}, "seed": 7},
+            "drawn at low=0.25, n=2 (seed=7) → margin -0.5 (floating point)",
+        ),
+    ],
+)
+def test_a_counterexample_in_one_line(kind, recipe, line):
+    example = Counterexample("numbers", "sum_is_small", "", kind, recipe, -0.5)
+    assert entry(numbers_theorem(), example) == line
+
+
+def test_matrices_are_written_row_by_row():
+    from properties.catalogue import find_theorem
+
+    values = {"n": 2, "d": 2, "features": [[1, 0], [0, 1]], "labels": [1, -1], "start": [1, 8]}
+    recipe = {"values": {**values, "c": 8}}
+    theorem = find_theorem("lai2026.theorem2")
+    example = Counterexample(theorem.id, "limit_is_the_minimum_norm", "", "small", recipe, -1.0)
+    assert entry(theorem, example).startswith(
+        "n=2, d=2: X=[[1, 0], [0, 1]], y=(1, -1), β⁰=(1/16, 1/2), c=1/2 → "
+    )
