@@ -67,10 +67,12 @@ def confirm(theorem: Theorem, example: Counterexample) -> Confirmed:
     scope = theorem.scope(theorem.claim(example.claim), example.without)
     try:
         problem = _problem(theorem, exact, example)
+        assumptions, unknown = _assumptions(theorem, exact, example, scope, problem)
         claim = _sides(exact, example.claim, problem)
         if claim.holds:
             raise _Contradicted(f"exactly the claim holds: {told(claim)}")
-        assumptions = _assumptions(theorem, exact, example, scope, problem)
+        if unknown is not None:
+            raise unknown
         entry = _document(exact, problem) | {
             "claim": _statement(example.claim, claim) | {"violated": True},
             "assumptions": assumptions,
@@ -168,18 +170,23 @@ def _assumptions(
     example: Counterexample,
     scope: Sequence[Assumption],
     problem: Any,
-) -> list[dict[str, Any]]:
-    """Return both sides of the assumptions of the scope and of those that were dropped.
+) -> tuple[list[dict[str, Any]], NotDecided | None]:
+    """Return both sides of the assumptions of the scope and of those that were dropped, and why
+    one of the scope is not decided, if one is not. A dropped one that is not is left out.
 
-    Raises NotDecided where one of the scope fails or is not decided. A dropped one that is not
-    decided is left out.
+    Raises NotDecided where one of the scope fails.
     """
-    entries = []
+    entries: list[dict[str, Any]] = []
+    unknown: NotDecided | None = None
     for assumption in scope:
-        if assumption.id not in exact.statements:
-            _require_in_floating_point(theorem, example, assumption)
+        try:
+            if assumption.id not in exact.statements:
+                _require_in_floating_point(theorem, example, assumption)
+                continue
+            margin = _sides(exact, assumption.id, problem)
+        except NotDecided as reason:
+            unknown = unknown or reason
             continue
-        margin = _sides(exact, assumption.id, problem)
         if not margin.holds:
             raise _Contradicted(f"exactly the assumption {assumption.id} fails: {told(margin)}")
         entries.append(_statement(assumption.id, margin) | {"holds": True, "dropped": False})
@@ -191,7 +198,7 @@ def _assumptions(
         except NotDecided:
             continue
         entries.append(_statement(name, margin) | {"holds": margin.holds, "dropped": True})
-    return entries
+    return entries, unknown
 
 
 def _require_in_floating_point(

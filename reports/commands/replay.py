@@ -55,9 +55,9 @@ def _exactly(theorem: Theorem, example: Counterexample) -> tuple[int, list[str]]
     from verify.confirm import confirm
 
     found = confirm(theorem, example)
-    reason = f"{found.reason[:1].upper()}{found.reason[1:]}."
+    reason = f"{found.reason}."
     if found.outcome == "no exact form":
-        return UNSETTLED, [f"  Undecided: {reason} Replay it without --exact."]
+        return UNSETTLED, [f"  Nothing is decided: {reason} Replay it without --exact."]
     if found.outcome == "undecided":
         code = REFUTED if found.contradicted else UNSETTLED
         said = "is no counterexample" if found.contradicted else "is undecided"
