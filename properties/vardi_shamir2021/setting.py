@@ -185,8 +185,8 @@ EXPLICIT = Explicit(
     fields={
         "diagonal": Field(1, 4),
         "block": Field(-3, 3, shape=("n", "k")),
-        "labels": Field(0, 6, shape=("n",)),
-        "start": Field(-8, 8, shape=("n",), denominator=4),
+        "labels": Field(0, 6, shape=("n",), symbol="y"),
+        "start": Field(-8, 8, shape=("n",), denominator=4, symbol="β⁰"),
         "c": Field(4, 31, denominator=16),
     },
     build=_build_explicit,
@@ -196,9 +196,9 @@ EXPLICIT = Explicit(
 SMALL = Explicit(
     sizes={"n": (1, 4), "d": (1, 5)},
     fields={
-        "features": Field(-4, 4, shape=("n", "d")),
-        "labels": Field(-9, 9, shape=("n",)),
-        "start": Field(-8, 8, shape=("n",), denominator=16),
+        "features": Field(-4, 4, shape=("n", "d"), symbol="X"),
+        "labels": Field(-9, 9, shape=("n",), symbol="y"),
+        "start": Field(-8, 8, shape=("n",), denominator=16, symbol="β⁰"),
         "c": Field(1, 64, denominator=16),
     },
     build=_build_small,
