@@ -171,13 +171,16 @@ def test_a_neuron_of_negative_sign_is_the_mirror_image():
 
 
 def test_a_walk_that_diverges_is_held_before_it_overflows():
-    """The second example keeps the first one active: x₁ = x₂ up to a little, at η = 40/λ_max."""
+    """Two examples at 120°, which push each other on in turn at η = 40/G_ii."""
     problem = Problem.from_gram(
-        [[1.0, -0.5], [-0.5, 1.0]], [1.0, 1.0], starting_predictions=[[9.0, 9.0]], step_size=40.0
+        [[1.0, -0.5], [-0.5, 1.0]], [1.0, 1.0], starting_predictions=[[0.0, 2.0]], step_size=40.0
     )
     found = approach(nearest_minimum(problem), 2_000)
-    assert np.isfinite([found.left, found.travelled, found.increase, found.excess]).all()
+    assert not found.settled[0]
+    assert found.steps < 100
+    assert 1e100 < found.left < 1e110
     assert found.first_increase == 1
+    assert np.isfinite([found.travelled, found.increase, found.excess]).all()
 
 
 def test_a_problem_in_a_batch_walks_as_it_does_alone():
