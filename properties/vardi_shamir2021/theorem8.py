@@ -204,8 +204,8 @@ theorem = Theorem(
         "w̃ comes from block pivoting, with its optimality conditions recomputed. Every step of "
         "plain gradient descent is looked at until the residuals of the active examples are 1e-13 "
         "of labels and start, and the limit of a certified run besides, which shares no code with "
-        "it. Examples of label 0 that stay active fall to 0 and never get a certificate: there "
-        "the plain steps alone decide."
+        "it. Examples of label 0 that stay active fall to 0, where rounding leaves no certificate: "
+        "there the plain steps alone decide."
     ),
     symbols=setting.SYMBOLS,
     defaults=setting.DEFAULTS,
