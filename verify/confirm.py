@@ -80,8 +80,10 @@ def confirm(theorem: Theorem, example: Counterexample) -> Confirmed:
         }
     except NotDecided as reason:
         return Confirmed("undecided", example, str(reason), isinstance(reason, _Contradicted))
-    with blaming("exact form", exact.document):
+    try:
         check_exact(entry, example.claim, example.without)
+    except InputError as reason:
+        raise TheoremError(f"{whereabouts('exact form', exact.document)}: {reason}") from reason
     confirmed = replace(example, exact=entry, evidence=EXACT)
     return Confirmed("exact", confirmed, f"exactly the claim fails: {told(claim)} is false")
 
@@ -99,7 +101,9 @@ def decimal(number: Any) -> str:
         context.prec = 30
         value = Decimal(_text(number).partition("/")[0])
         value /= Decimal(_text(number).partition("/")[2] or 1)
-    return f"{value:.6g}" if value else "0"
+    mantissa, e, power = f"{value:.6g}".partition("e")
+    shown = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    return f"{shown}{e}{power}" if value else "0"
 
 
 def _without_form(example: Counterexample, reason: str) -> Confirmed:
