@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from properties.ablation.searching import Searched, search
 from verify.claims import Claim, Probable
 from verify.counterexample import Counterexample, captured
 from verify.severity import ViolationRate
-from verify.space import Coordinate
+from verify.space import Coordinate, Point
 
 LOAD_BEARING, NOT_NEEDED, VACUOUS = "load-bearing", "not needed as far as found", "vacuous"
 NEEDED_TO_STATE = "needed to state the claim"
@@ -40,11 +40,11 @@ MEANINGS = {
     VACUOUS: "no instance was met in which it alone is violated, so nothing was tested without it",
 }
 
-PROBED = 3
-"""Points at which the probability of a claim about one is measured: the worst violation's, the
-nearest's, and that of one in the middle."""
+FAILS, STANDS = "fails with nothing dropped", "no violation found"
+"""At the baseline, in place of the first and the fourth."""
 
-Sampler = Callable[[Mapping[str, Coordinate]], Mapping[str, ViolationRate | None]]
+Rates = Mapping[str, ViolationRate | None]
+Sampler = Callable[[Mapping[str, Coordinate], bool], Rates]
 
 
 @dataclass(frozen=True)
@@ -111,10 +111,11 @@ class Found:
     closest: float
     scatter: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def verdict(self) -> str:
-        """The gravest verdict on a claim."""
-        return min((one.verdict for one in self.claims), key=VERDICTS.index)
+    def verdict(self, leaving_out: Collection[str] = ()) -> str:
+        """Return the gravest verdict on a claim; claims that fail with nothing dropped, which say
+        nothing of an assumption, are left out. Vacuous if none is left."""
+        told = [one.verdict for one in self.claims if one.claim not in leaving_out]
+        return min(told, key=VERDICTS.index, default=VACUOUS)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as values that JSON has, NaN and infinities as Python writes them."""
@@ -134,12 +135,12 @@ class Found:
 def find(question: Question, examples: int, root_seed: int) -> Found:
     """Search without an assumption, and say what that shows; the same arguments find the same."""
     searched = search(question, examples, root_seed)
-    known: dict[str, Mapping[str, ViolationRate | None]] = {}
+    known: dict[tuple[str, bool], Rates] = {}
 
-    def rates_at(point: Mapping[str, Coordinate]) -> Mapping[str, ViolationRate | None]:
-        key = repr(sorted(point.items()))
+    def rates_at(point: Mapping[str, Coordinate], again: bool) -> Rates:
+        key = Point(**point).canonical, again
         if key not in known:
-            counted = sample(question, point, root_seed)
+            counted = sample(question, point, root_seed, again)
             known[key] = {name: one.rate(point) for name, one in counted.items()}
         return known[key]
 
@@ -213,31 +214,58 @@ def _claim_found(
         least=min(decided, default=float("nan")),
     )
     violations = searched.violations(name, wanted)
-
-    def shown(one: Looked, rate: ViolationRate | None = None) -> Shown:
-        return _shown(question, claim, one, rate, root_seed)
-
     if isinstance(claim, Probable):
-        probed = {id(one): rates_at(one.point)[name] for one in _probed(violations)}
-        answers = {key: refutes(claim, rate) for key, rate in probed.items()}
-        rates = tuple(rate for rate in probed.values() if rate is not None)
-        below = [one for one in violations if answers.get(id(one))]
-        if violations and not below:
-            verdict = UNDECIDED if None in answers.values() else NOT_NEEDED
-            return replace(plain, verdict=verdict, rates=rates)
-        violations = below
-        plain = replace(plain, rates=rates)
+        plain, violations = _measured(claim, plain, violations, rates_at)
     elif question.dropped is not None and (by_the_way := searched.violations(name, HOLDS)):
-        plain = replace(plain, in_scope=shown(by_the_way[0]))
+        met = _shown(question, claim, by_the_way[0], None, root_seed)
+        plain = replace(plain, in_scope=met)
     if not violations:
         return plain
     worst, nearest = violations[0], max(violations, key=lambda one: one.margin)
+    rate = rates_at(worst.point, False)[name]
     return replace(
         plain,
         verdict=LOAD_BEARING,
-        worst=shown(worst, rates_at(worst.point)[name]),
-        nearest=shown(nearest) if question.dropped else None,
+        worst=_shown(question, claim, worst, rate, root_seed),
+        nearest=_shown(question, claim, nearest, None, root_seed) if question.dropped else None,
     )
+
+
+def _measured(
+    claim: Probable, plain: ClaimFound, violations: list[Looked], rates_at: Sampler
+) -> tuple[ClaimFound, list[Looked]]:
+    """Return what is found of a claim about a probability, with the rates measured, and those of
+    its violations at whose points the probability is below what is stated.
+
+    It is measured at the points of the nearest violation and of the worst, then of the one in the
+    middle between nearest and furthest unless the nearest was enough, and again, with more trials,
+    at the first point that left it open unless one was enough.
+    """
+    if not violations:
+        return plain, []
+    nearer = sorted(violations, key=lambda one: -one.margin)
+    answers: dict[int, bool | None] = {}
+    rates: list[ViolationRate] = []
+
+    def measure(one: Looked, again: bool = False) -> bool | None:
+        rate = rates_at(one.point, again)[claim.id]
+        rates.extend([] if rate is None else [rate])
+        answers[id(one)] = refutes(claim, rate)
+        return answers[id(one)]
+
+    chosen = [nearer[0], violations[0], nearer[len(nearer) // 2]]
+    for one in chosen[: 2 if measure(nearer[0]) else 3]:
+        if id(one) not in answers:
+            measure(one)
+    if True not in answers.values():
+        unclear = next((one for one in chosen if answers[id(one)] is None), None)
+        if unclear is not None:
+            measure(unclear, again=True)
+    found = replace(plain, rates=tuple({id(rate): rate for rate in rates}.values()))
+    below = [one for one in violations if answers.get(id(one))]
+    if not below:
+        found = replace(found, verdict=UNDECIDED if None in answers.values() else NOT_NEEDED)
+    return found, below
 
 
 def _verdict_without_violation(counts: Counter[str]) -> str:
@@ -246,16 +274,6 @@ def _verdict_without_violation(counts: Counter[str]) -> str:
     if counts[REFUSED]:
         return NEEDED_TO_STATE
     return NOT_NEEDED if counts[HOLDS] else UNDECIDED
-
-
-def _probed(violations: list[Looked]) -> list[Looked]:
-    """Return the violations at whose points the probability is measured: the worst, the nearest,
-    and the one in the middle between nearest and furthest."""
-    if not violations:
-        return []
-    nearer = sorted(violations, key=lambda one: -one.margin)
-    chosen = [violations[0], nearer[0], nearer[len(nearer) // 2]][:PROBED]
-    return list({id(one): one for one in chosen}.values())
 
 
 def _shown(

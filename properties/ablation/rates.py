@@ -26,8 +26,9 @@ from verify.severity import CONFIDENCE, ViolationRate
 from verify.space import Coordinate, Point
 from verify.statistics import binomial_lower_bound, binomial_upper_bound
 
-TRIALS = 200
-"""Fresh trials at a point, at least; whole blocks are drawn."""
+TRIALS, MORE_TRIALS = 200, 1_000
+"""Fresh trials at a point, at least, and those of a second sample where these leave it open whether
+a claim's probability is reached; whole blocks are drawn."""
 
 
 @dataclass(frozen=True)
@@ -63,20 +64,24 @@ class Sampled:
 
 
 def sample(
-    question: Question, point: Mapping[str, Coordinate], root_seed: int
+    question: Question, point: Mapping[str, Coordinate], root_seed: int, again: bool = False
 ) -> dict[str, Sampled]:
     """Draw `TRIALS` i.i.d. trials at a point that share no randomness with the search, and count
     what each claim comes to, by its id.
+
+    again: a second sample, of `MORE_TRIALS` that share nothing with the first.
 
     A block that cannot be drawn counts for no claim; one on which a claim cannot be evaluated is
     undecided there.
     """
     theorem, here = question.theorem, Point(**point)
-    blocks = math.ceil(TRIALS / theorem.block)
-    cell = Cell(here, "", tuple(claim.id for claim in question.scopes), TRIALS)
+    blocks = range(math.ceil(TRIALS / theorem.block))
+    if again:
+        blocks = range(len(blocks), len(blocks) + math.ceil(MORE_TRIALS / theorem.block))
+    cell = Cell(here, "", tuple(claim.id for claim in question.scopes), theorem.block)
     counted = {claim.id: Sampled(0, 0, 0, 0) for claim in question.scopes}
     wanted = HOLDS if question.dropped is None else VIOLATED
-    for block in range(blocks):
+    for block in blocks:
         try:
             judged = judge(question, draw_trial(theorem, cell, root_seed, block))
         except TheoremError:

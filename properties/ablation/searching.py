@@ -25,7 +25,7 @@ EDGES_OF_EXAMPLES = 4
 PROBED = 5
 """Points at which a whole block is drawn: what is rare there is met so."""
 
-PROBING_FROM = 1_000
+PROBING_FROM = 10_000
 """Number of the first of those blocks: rates are measured on earlier ones, of other randomness."""
 
 HALVINGS, TRIES = 8, 3
@@ -68,8 +68,8 @@ def search(question: Question, examples: int, root_seed: int) -> Searched:
     for number, point in enumerate(_edges(question, examples)):
         found.add(look(question, point, (first + number) % 2**32))
     _explore(question, examples, int.from_bytes(digest[:8], "little"), found)
-    for number, point in enumerate(_promising(question, found)):
-        found.add(look_at_block(question, point, root_seed, PROBING_FROM + number))
+    for number, promising in enumerate(_promising(question, found)):
+        found.add(look_at_block(question, promising, root_seed, PROBING_FROM + number))
     for claim in question.scopes:
         if isinstance(claim, Universal):
             _approach(question, claim.id, first, found)
