@@ -367,14 +367,15 @@ def label_scale(problem: Problem) -> np.ndarray[Any, Any]:
     return np.where(size > 0, size, 1.0)
 
 
-def equal_up_to_solving(problem: Problem, error: Any, size: Any) -> Margin:
+def equal_up_to_solving(problem: Problem, error: Any, size: Any, amplified: Any = 1.0) -> Margin:
     """Return the margin of error ≤ IDENTITY·size, for what comes from solutions of Gα = b.
 
+    amplified: factor by which errors of solutions, relative to them, grow relative to size.
     Undecided where these are not so accurate: the condition number of G decides.
     """
     allowed = IDENTITY * np.asarray(size)
     unit = np.where(allowed > 0, allowed, 1.0)
-    return Margin(error, allowed, unit, solve_error(problem) / IDENTITY)
+    return Margin(error, allowed, unit, amplified * solve_error(problem) / IDENTITY)
 
 
 def first_departure(problem: Problem, index: int) -> int | None:

@@ -135,3 +135,22 @@ def test_a_zero_label_puts_an_instance_out_of_scope_of_every_theorem_1_claim() -
     )
     trial = Trial(theorem, None, problem, 1)
     assert all(scope_of(claim, trial)[0] == 0.0 for claim in theorem.claims)
+
+
+def test_a_gap_of_zero_is_no_violation_of_its_identity() -> None:
+    """Rounding of ‖w⋆‖² is all that is left of a gap that vanishes: it decides nothing."""
+    theorem = find_theorem("lai2026.theorem2")
+    assert theorem.small is not None
+    values = {
+        "n": 2,
+        "d": 3,
+        "X": [[3, -3, -1], [-2, 3, -1]],
+        "y": [-6, 3],
+        "start": [-6, 6],
+        "c": 35,
+    }
+    names = dict(zip(theorem.small.fields, ("X", "y", "start", "c"), strict=True))
+    known = {name: values[key] for name, key in names.items()} | {"n": 2, "d": 3}
+    problem = theorem.small.build(theorem.small.values(known))
+    margin = theorem.claim("gap_schur_identity").inequality(Trial(theorem, None, problem, 1))
+    assert not margin.violated.any()
