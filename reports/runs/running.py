@@ -219,7 +219,7 @@ def _filed(
     for kind, example in chosen:
         # A stored hunt may have been made when the theorem's file lay elsewhere.
         here = replace(example, theorem=theorem.address, theorem_file=file_of(theorem))
-        filed.append(Filed(kind, _file_name(stem, verdict.claim, kind), here))
+        filed.append(Filed(kind, file_name(stem, verdict.claim, kind), here))
     return tuple(filed)
 
 
@@ -227,7 +227,7 @@ def file_counterexamples(result: Result, folder: Path, stem: str) -> None:
     """Write a theorem's counterexamples to a run's folder, in place of those that are there."""
     for verdict in result.verdicts:
         for kind in ("smallest", "worst"):
-            stale = folder / _file_name(stem, verdict.claim, kind)
+            stale = folder / file_name(stem, verdict.claim, kind)
             if os.path.lexists(stale):
                 stale.unlink()
     for filed in result.counterexamples.values():
@@ -250,7 +250,7 @@ def stems_of(theorems: Sequence[Theorem]) -> dict[str, str]:
     }
 
 
-def _file_name(stem: str, claim: str, kind: str) -> str:
+def file_name(stem: str, claim: str, kind: str) -> str:
     """Return the place of a counterexample in the run's folder; any id makes a file name."""
     name = f"{stem}.{claim}"
     tame = os.fsencode(re.sub(r"[^\w.+ ()\[\]-]", "_", name))[:180].decode(errors="ignore")
