@@ -27,6 +27,7 @@ from fractions import Fraction
 RECORD = None
 
 MOST_STEPS = 1_000
+MOST_BITS = 60_000
 # The derivative of the activation at zero, in the theorems that this checker was written for.
 SLOPES = {"lai2026": 0, "vardi_shamir2021": 1}
 BOUNDS = [Fraction(quarters, 4) for quarters in range(4, 9)]
@@ -238,6 +239,8 @@ class Problem:
                 for line, s, on in zip(last.change, self.signs, last.pattern)
             ]
             self.states.append(State(self, change))
+            longest = max(abs(b.numerator) for line in self.states[-1].beta for b in line)
+            require(longest.bit_length() < MOST_BITS, f"step {len(self.states)} is out of reach")
         return self.states[step]
 
     def departure(self, last=None):
@@ -608,6 +611,12 @@ def limit_is_the_nearest_minimum(p):
     return apart, Fraction(1, 10**12) * p.square(duals), False
 
 
+def loss_vanishes(p):
+    """The sum of the squared residuals of one neuron's limit is 0 at most."""
+    beta, zero = p.ended().beta[0], Fraction(0)
+    return sum(((max(b, zero) - y) ** 2 for b, y in zip(beta, p.labels)), zero), zero, False
+
+
 def least_label(p):
     """min|y|."""
     return min(abs(y) for y in p.labels)
@@ -721,6 +730,7 @@ STATEMENTS = {
     "limit_is_the_minimum_norm": limit_is_the_minimum_norm,
     "gap_schur_identity": gap_schur_identity,
     "gap_lower_band_without_step": gap_lower_band_without_step,
+    "loss_vanishes": loss_vanishes,
     "distance_at_most_doubles": distance_at_most_doubles,
     "at_most_doubles_with_negative_labels": distance_at_most_doubles,
     "distance_never_increases": distance_never_increases,

@@ -49,7 +49,7 @@ def publish(
     )
     source, unchecked = checker_of(known, example)
     counterexample.write(example, record)
-    write_text(text, readable(example, str(record), str(checker) if source else ""))
+    write_text(text, readable(example, record.name, checker.name if source else ""))
     write_text(block, latex(example))
     if source:
         write_text(checker, source)

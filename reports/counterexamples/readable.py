@@ -106,12 +106,14 @@ def _problem(exact: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _violated(claim: Mapping[str, Any]) -> Iterator[str]:
-    sign = "<" if claim["strict"] else "≤"
-    yield "Violated:"
-    if claim["reads"]:
-        yield from _wrapped(claim["reads"], "  ", "  ")
-    yield from _wrapped(f"{both(claim['left'])}  {sign}  {both(claim['right'])}", "  ", "  ")
+    unlike = "≥" if claim["strict"] else ">"
+    yield from _wrapped(f"Violated: {claim['reads'] or 'left ' + _sign(claim) + ' right'}")
+    yield from _wrapped(f"{both(claim['left'])}  {unlike}  {both(claim['right'])}", "  ", "  ")
     yield f"  It fails by {by_how_much(claim['left'], claim['right'])}."
+
+
+def _sign(statement: Mapping[str, Any]) -> str:
+    return "<" if statement["strict"] else "≤"
 
 
 def _assumptions(example: Counterexample, exact: Mapping[str, Any]) -> Iterator[str]:
@@ -123,8 +125,7 @@ def _assumptions(example: Counterexample, exact: Mapping[str, Any]) -> Iterator[
             yield heading
         for one in entries:
             how = "" if not dropped else "holds all the same, " if one["holds"] else "fails, "
-            sign = "<" if one["strict"] else "≤"
-            sides = f"{exactly(one['left'])} {sign} {exactly(one['right'])}"
+            sides = f"{exactly(one['left'])} {_sign(one)} {exactly(one['right'])}"
             by = f"{how}by {by_how_much(one['left'], one['right'])}"
             yield from _wrapped(f"{one['id']}: {sides}, {by}", "  ", "  ")
     recorded = {one["id"] for one in exact["assumptions"]}

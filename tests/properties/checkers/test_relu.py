@@ -165,6 +165,8 @@ def test_the_recipe_is_that_of_the_problem():
         (("problem", "step_size"), 0.5, "0.5 is no rational"),
         (("problem", "signs"), [1, 1], r"signs are neither \[1\] nor \[1, -1\]"),
         (("steps", 2, 0, 1), "0", "step 2 is another"),
+        (("final", "step"), 10**9, "step 1000000000 is none"),
+        (("final", "step"), -1, "step -1 is none"),
         (("final", "name"), "hope", "no certificate is called 'hope'"),
         (("final", "kappa"), "1/3", "kappa is another"),
         (("final", "limit_change", 0, 0), "0", "the limit does not fit"),

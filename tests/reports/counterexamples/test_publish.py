@@ -162,8 +162,8 @@ def test_the_text_shows_the_problem_the_steps_and_both_sides():
         "β⁰ = Xw⁰ = 1/16  1/16\n",
         "η = 1/2 = 0.5    φ'(0) = 0\n",
         "  1:    17/32  -15/32\n",
-        "‖w_∞ − w⋆‖² ≤ 10⁻¹² ‖w⋆‖²\n",
-        "225/1024 ≈ 0.219727  ≤  1/1000000000000 = 1e-12\n",
+        "Violated: ‖w_∞ − w⋆‖² ≤ 10⁻¹² ‖w⋆‖²\n",
+        "  225/1024 ≈ 0.219727  >  1/1000000000000 = 1e-12\n",
         "start_is_positive: 0 < 1/16, by 1/16\n",
         "python3 -I -S it_check.py\n",
     ):
