@@ -107,6 +107,14 @@ def step_is_at_most_two_over_lambda_max(problem: ExactProblem) -> ExactMargin:
     return ExactMargin(ZERO, pivot, reads="0 ≤ last pivot of 2I − ηG")
 
 
+def loss_vanishes(problem: ExactProblem) -> ExactMargin:
+    """Σ_i (f_∞(x_i) − y_i)² ≤ 0. Raises NotDecided where the limit is not known."""
+    limit = descend(problem).predictions
+    misfits = [max(limit[0, i], ZERO) - y for i, y in enumerate(problem.labels)]
+    total = sum((misfit**2 for misfit in misfits), start=ZERO)
+    return ExactMargin(total, ZERO, reads="Σ (f_∞(x) − y)² ≤ 0")
+
+
 THEOREM8 = Exact(
     build=build,
     statements={
@@ -117,6 +125,7 @@ THEOREM8 = Exact(
         "limit_is_the_nearest_minimum": limit_is_the_nearest_minimum,
         "labels_are_nonnegative": labels_are_nonnegative,
         "gram_is_regular": gram_is_regular,
+        "loss_vanishes": loss_vanishes,
         "step_is_at_most_two_over_lambda_max": step_is_at_most_two_over_lambda_max,
     },
     document=partial(document, comparator="nearest_minimum"),

@@ -27,6 +27,7 @@ from verify.relu.nearest_minimum import NearestMinimum, nearest_minimum
 from verify.relu.problem import Problem
 from verify.relu.spectra import Spectrum
 from verify.space import Axis, Point
+from verify.tolerances import IDENTITY
 from verify.trial import Trial
 
 CITATION = (
@@ -228,7 +229,18 @@ def descent_comes_to_rest(trial: Trial) -> Margin:
     return Margin(1, (trial.run.certified | plain.settled).astype(int))
 
 
+def loss_vanishes(trial: Trial) -> Margin:
+    """The loss is 0 in the limit: every residual is at most 1e-10 of the largest label."""
+    problem: Problem = trial.problem
+    plain: Approach = trial.reference("walk")
+    limit = problem.starting_predictions + plain.change[:, None, :] @ problem.gram
+    misfit = np.abs(to_numpy(problem.output(limit) - problem.labels)).max(axis=-1)
+    size = label_scale(problem)
+    return Margin(misfit, IDENTITY * size, size).undecided_where(~plain.settled)
+
+
 NONNEGATIVE = Assumption(labels_are_nonnegative, Status.READ, axes=("others",))
 REGULAR = Assumption(gram_is_regular, Status.DERIVED, axes=("d_over_n",))
 SHORT_STEP = Assumption(step_is_at_most_two_over_lambda_max, Status.DERIVED, axes=("speed",))
 AT_REST = Assumption(descent_comes_to_rest, Status.READ, axes=("speed",))
+ZERO_LOSS = Assumption(loss_vanishes, Status.READ, axes=("start",))

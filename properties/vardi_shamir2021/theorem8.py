@@ -10,7 +10,13 @@ from properties import broken_solvers
 from properties.lai2026.setting import place
 from properties.vardi_shamir2021 import setting
 from properties.vardi_shamir2021.exact import THEOREM8
-from properties.vardi_shamir2021.setting import AT_REST, NONNEGATIVE, REGULAR, SHORT_STEP
+from properties.vardi_shamir2021.setting import (
+    AT_REST,
+    NONNEGATIVE,
+    REGULAR,
+    SHORT_STEP,
+    ZERO_LOSS,
+)
 from verify.arrays import to_numpy
 from verify.claims import Control, Status, Universal
 from verify.margin import Margin
@@ -182,7 +188,7 @@ def never_increases_at_a_longer_step(trial: Trial) -> Margin:
 
 
 def limit_is_the_nearest_minimum(trial: Trial) -> Margin:
-    """The limit w_∞ is the zero-loss point w̃ nearest to the start."""
+    """The limit w_∞, if its loss is 0, is the zero-loss point w̃ nearest to the start."""
     best: NearestMinimum = trial.reference("nearest")
     plain: Approach = trial.reference("walk")
     margin = Margin(plain.left, _APART * to_numpy(best.distance), _unit(best))
@@ -277,7 +283,7 @@ theorem = Theorem(
         Control(
             Universal(
                 limit_is_the_nearest_minimum,
-                given=GIVEN,
+                given=(*GIVEN, ZERO_LOSS),
                 at=(CELLS[1],),
                 status=Status.FALSE,
             ),
