@@ -47,7 +47,8 @@ class FrontierRow:
     """Where one row crosses one level, in units of x; None where it is not known.
 
     low, high: the anytime-valid interval; None where that side is open.   trials: of the row.
-    direction: how the probability changes with x.   note: why there is no boundary, if so.
+    direction: how the probability changes with x.   note: why there is no boundary, if so, or that
+    there are several.   absent: whether it is certain that there is none in the range.
     """
 
     y: Coordinate | None
@@ -58,6 +59,12 @@ class FrontierRow:
     trials: int
     direction: str | None
     note: str = ""
+    absent: bool = False
+
+    @property
+    def settled(self) -> bool:
+        """Whether the interval has both ends, or there certainly is no boundary."""
+        return self.absent or (self.low is not None and self.high is not None)
 
 
 @dataclass(frozen=True)
@@ -131,8 +138,8 @@ class Frontier:
 
     @property
     def settled(self) -> bool:
-        """Whether every row is closed: an interval with both ends, or certainly no boundary."""
-        return all(row.note or (row.low is not None and row.high is not None) for row in self.rows)
+        """Whether every row is."""
+        return all(row.settled for row in self.rows)
 
     def to_json(self) -> dict[str, Any]:
         """Return the frontier as JSON-able values."""
@@ -159,12 +166,12 @@ def _axis(axis: Axis) -> dict[str, Any]:
 
 
 def fits_of(
-    rows: Sequence[FrontierRow], levels: Sequence[float]
+    rows: Sequence[FrontierRow], levels: Sequence[float], name: str
 ) -> tuple[tuple[FrontierFit, ...], tuple[Comparison, ...]]:
     """Return the laws along y, for each level and q ∈ {0, 1}, and how they compare.
 
     Rows of numeric y > 1 with a single boundary, both ends known, x > 0; fewer than three give
-    none.
+    none.   name: of y, for sentences.
     """
     fits: list[FrontierFit] = []
     compared: list[Comparison] = []
@@ -178,7 +185,7 @@ def fits_of(
         ]
         laws = [law for q in (0, 1) if (law := fit_law(y, places, q)) is not None]
         fits += [FrontierFit(level, **vars(law)) for law in laws]
-        compared.append(_compared(level, laws, len(usable)))
+        compared.append(_compared(level, laws, len(usable), name))
     return tuple(fits), tuple(compared)
 
 
@@ -190,15 +197,16 @@ def _is_usable(row: FrontierRow, rows: Sequence[FrontierRow]) -> bool:
     return numeric and known and len(alike) == 1
 
 
-def _compared(level: float, laws: Sequence[Law], rows: int) -> Comparison:
+def _compared(level: float, laws: Sequence[Law], rows: int, y: str) -> Comparison:
     """Say which of two laws the intervals are consistent with."""
     if len(laws) < 2:
         return Comparison(
             level,
             "too few rows",
-            f"{rows} rows with one boundary and both ends known, expected at least 3 for a law",
+            f"rows with one boundary and both ends known: {rows}, and a law takes at least 3",
         )
-    powers = [f"y^p with p = {_interval(laws[0])}", f"y^p·log y with p = {_interval(laws[1])}"]
+    forms = f"{y}^p", f"{y}^p·log {y}"
+    powers = [f"{form} with p = {_interval(law)}" for form, law in zip(forms, laws, strict=True)]
     plain, logarithmic = (law.consistent for law in laws)
     if plain and logarithmic:
         verdict = "indistinguishable"
@@ -209,7 +217,7 @@ def _compared(level: float, laws: Sequence[Law], rows: int) -> Comparison:
     elif plain or logarithmic:
         verdict = "q=0" if plain else "q=1"
         said = f"some {powers[not plain]} meets all the intervals, and none of the form "
-        said += "y^p·log y does" if plain else "y^p does"
+        said += f"{forms[plain]} does"
     else:
         verdict = "neither"
         said = f"no law of either form meets all the intervals (least squares: {powers[0]}, "

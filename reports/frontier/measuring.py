@@ -83,7 +83,7 @@ def complete(measured: dict[str, Any], command: str, created: str = "") -> dict[
 
 def exit_code(found: Part) -> int:
     """Return 0 if every row is settled, else 3."""
-    settled = all(is_settled(found, row) for row in found["rows"])
+    settled = all(is_settled(row) for row in found["rows"])
     return ALL_AS_EXPECTED if settled else UNSETTLED
 
 

@@ -53,6 +53,7 @@ ROW = _all_of(
     trials=_said(_COUNT, "of the row, at all levels"),
     direction=_said({"enum": ["rising", "falling", None]}, "of the probability along x"),
     note=_said(_TEXT, "why there is no boundary, or that there are several; empty otherwise"),
+    absent=_said({"type": "boolean"}, "whether it is certain that there is none in the range"),
 )
 FIT = _all_of(
     level=_SHARE,

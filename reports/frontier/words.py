@@ -50,15 +50,12 @@ def law(fit: Part, x: str, y: str) -> str:
 
 
 def compared(found: Part) -> list[Part]:
-    """Return how the laws of each level compare, in the name of the axis y; none without numbers
-    along which there could be a law."""
+    """Return how the laws of each level compare; none without numbers along which there could be
+    a law."""
     y = found["y"]
     if y is None or y["scale"] == "choice":
         return []
-    said = [c["sentence"] for c in found["comparison"]]
-    named = [s.replace("y^p", f"{y['name']}^p").replace("log y", f"log {y['name']}") for s in said]
-    whole = [f"{s.rstrip('.')}." for s in named]
-    return [{**c, "sentence": s} for c, s in zip(found["comparison"], whole, strict=True)]
+    return [{**c, "sentence": f"{c['sentence'].rstrip('.')}."} for c in found["comparison"]]
 
 
 def law_name(fit: Part, y: str) -> str:
@@ -113,13 +110,9 @@ def line_name(line: Part) -> str:
     return line["what"] if line["id"] == line["what"] else f"{line['what']} {line['id']}"
 
 
-def is_settled(found: Part, row: Part) -> bool:
-    """Whether a row has an interval with both ends, or is known to have no single boundary: a note
-    says why, and trials in scope have shown it."""
-    if row["low"] is not None and row["high"] is not None:
-        return True
-    in_scope = sum(cell["in_scope"] for cell in found["cells"] if cell["y"] == row["y"])
-    return row["direction"] is None and bool(row["note"]) and in_scope > 0
+def is_settled(row: Part) -> bool:
+    """Whether a row's interval has both ends, or there certainly is no boundary."""
+    return row["absent"] or (row["low"] is not None and row["high"] is not None)
 
 
 def place_words(found: Part) -> str:

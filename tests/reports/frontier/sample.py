@@ -57,6 +57,7 @@ def row(y: Any, level: float, boundary: float | None, **changes: Any) -> dict[st
         "trials": 4000,
         "direction": "rising" if known else None,
         "note": "",
+        "absent": False,
         **changes,
     }
 

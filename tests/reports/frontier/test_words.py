@@ -12,7 +12,7 @@ from tests.reports.frontier.sample import by_start, fit, frontier, row, single
 
 
 def compared(verdict: str) -> list[dict[str, Any]]:
-    return [{"level": 0.5, "verdict": verdict, "sentence": "y^p or y^p·log y"}]
+    return [{"level": 0.5, "verdict": verdict, "sentence": "n^p or n^p·log n"}]
 
 
 @pytest.mark.parametrize(
@@ -112,10 +112,8 @@ def test_a_law_off_its_rows_is_noted_but_not_of_exact_numbers() -> None:
         ({}, 0),
         ({"low": None}, 3),
         ({"high": None}, 3),
-        (
-            {"boundary": None, "low": None, "high": None, "direction": None, "note": "stays above"},
-            0,
-        ),
+        ({"boundary": None, "low": None, "high": None, "absent": True}, 0),
+        ({"low": None, "high": None, "note": "the trials contradict a probability that"}, 3),
         ({"boundary": None, "low": None, "high": None}, 3),
         ({"high": None, "note": "one of 2 crossings"}, 3),
     ],
@@ -128,6 +126,4 @@ def test_the_exit_code_says_whether_an_interval_is_open(changes: dict[str, Any],
 
 def test_a_row_that_no_trial_tells_of_is_not_settled() -> None:
     nothing = row(20, 0.5, None, note="no trial met what the claim is given")
-    cells = [{**c, "in_scope": 0} for c in frontier()["cells"]]
-    assert exit_code(frontier(rows=[nothing], cells=cells)) == 3
-    assert exit_code(frontier(rows=[nothing])) == 0
+    assert exit_code(frontier(rows=[nothing])) == 3

@@ -48,7 +48,7 @@ def prediction_line(claim: Claim, survey: Survey, request: FrontierRequest) -> F
                     rows.append(FrontierRow(row.y, level, x, None, None, trials, segment.direction))
     meaning = "" if claim.prediction is None else label_of(claim.prediction)
     exact = [replace(row, low=row.boundary, high=row.boundary) for row in rows]
-    fits, _ = fits_of(exact, request.levels)
+    fits, _ = fits_of(exact, request.levels, "")
     return FrontierLine("prediction", "prediction", meaning, tuple(rows), fits)
 
 

@@ -77,7 +77,8 @@ def measure_frontier(
 
     survey = surveyed(claim_event(theorem, claim, given, request), request.budget, claim.id)
     rows = _rows(survey)
-    fits, comparison = fits_of(rows, request.levels)
+    y = "" if request.y is None else request.y.name
+    fits, comparison = fits_of(rows, request.levels, y)
     lines = []
     for certificate in left_out:
         event = assumption_event(certificate, given, request)
@@ -88,7 +89,7 @@ def measure_frontier(
                 certificate.id,
                 certificate.statement,
                 found,
-                fits_of(found, request.levels)[0],
+                fits_of(found, request.levels, y)[0],
             )
         )
     lines += assumption_lines(theorem, claim, request, grid, blocks)
@@ -201,7 +202,7 @@ def _crossings(survey: Survey, row: Row, level: float) -> list[FrontierRow]:
         return found
     side = f"above {level:g}" if absent[0] == "above" else f"below {level:g}"
     note = f"no boundary: the probability stays {side} from end to end"
-    return [FrontierRow(row.y, level, None, None, None, trials, None, note)]
+    return [FrontierRow(row.y, level, None, None, None, trials, None, note, absent=True)]
 
 
 def _cell(row: Row, place: Place, request: FrontierRequest) -> FrontierCell:

@@ -186,6 +186,7 @@ def test_scope_counts_and_its_absence_is_said() -> None:
         budget=100,
     )
     assert "no trial met what the claim is given" in nowhere.rows[0].note
+    assert not nowhere.settled
 
 
 def holds_by_chance_twice(trial: Trial) -> Margin:
