@@ -9,9 +9,14 @@ import numpy as np
 from flint import fmpq
 
 from verify.arrays import to_numpy
+from verify.exact import NotDecided
 from verify.relu.exact.problem import ExactLaw, ExactProblem
 from verify.relu.exact.rational import rational
 from verify.relu.problem import Problem
+
+MOST_EXAMPLES = 12
+"""Doubles have 53 bits each: with more of them exact arithmetic takes minutes and pages of digits,
+while a problem that can be read has small integers."""
 
 
 def from_floats(problem: Problem, index: int) -> ExactProblem:
@@ -22,8 +27,13 @@ def from_floats(problem: Problem, index: int) -> ExactProblem:
     problem that the computer was given.
 
     Raises InputError where the numbers make no problem: a Gram matrix that rounding has made
-    indefinite, or a start that no weights attain exactly.
+    indefinite, or a start that no weights attain exactly; NotDecided above `MOST_EXAMPLES`.
     """
+    if problem.examples > MOST_EXAMPLES:
+        raise NotDecided(
+            f"it has n={problem.examples} examples of floating-point numbers, and exact arithmetic "
+            f"is for at most {MOST_EXAMPLES} of them"
+        )
     one = problem.select(np.asarray([index]))
 
     def rows(name: str) -> Any:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.verify.relu.exact.problems import fraction, fractions
 from verify.errors import InputError
+from verify.exact import NotDecided
 from verify.relu import Problem, descend
 from verify.relu.effective_dimensions import EffectiveDimensions
 from verify.relu.ensemble import Ensemble, Labels, Start
@@ -75,3 +76,9 @@ def test_a_gram_matrix_that_rounding_made_indefinite_is_refused():
     problem = Problem.from_gram(below, [1.0, 1.0], starting_predictions=[[0.0, 0.0]], step_size=1)
     with pytest.raises(InputError, match="gram is not symmetric and positive semi-definite"):
         from_floats(problem, 0)
+
+
+def test_many_examples_are_left_to_floating_point():
+    assert from_floats(drawn(n=12), 0).examples == 12
+    with pytest.raises(NotDecided, match="n=13 examples of floating-point numbers"):
+        from_floats(drawn(n=13), 0)
