@@ -79,10 +79,9 @@ def _drawn_up(network: Network) -> Iterator[str]:
     for place, name in enumerate(network.neurons):
         yield ""
         yield f"Predictions β{name} = Xw{name} after each step:"
-        table = [
-            [f"{number}:", *map(exactly, step[place])] for number, step in enumerate(network.steps)
-        ]
-        yield from (f"  {line}" for line in grid(table, WIDTH - 2))
+        table = [[exactly(entry) for entry in step[place]] for step in network.steps]
+        names = [f"{number}:" for number in range(len(table))]
+        yield from (f"  {line}" for line in grid(table, WIDTH - 2, names))
 
 
 def _matrix(name: str, rows: list[list[str]]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from reports.cli import main
 from reports.counterexamples.checker import checker_of
 from reports.counterexamples.compare import differences
 from reports.counterexamples.latex import latex
+from reports.counterexamples.numbers import grid
 from reports.counterexamples.publish import publish
 from reports.counterexamples.readable import readable
 from reports.counterexamples.tex import prose, typewriter
@@ -193,6 +194,19 @@ def test_a_document_of_another_kind_is_told_as_it_is(name, value):
     example = replace(EXAMPLES["gap"], exact=exact)
     assert "225/1024" in readable(example, "it.json")
     assert "\\tfrac{225}{1024}" in latex(example)
+
+
+def test_a_matrix_too_wide_goes_on_below_with_its_rows_named():
+    rows = [["1", "-22/7", "3"], ["1/2", "5", "666"]]
+    assert grid(rows, 15) == ["  1  -22/7    3", "1/2      5  666"]
+    assert grid(rows, 14, ["0:", "1:"]) == [
+        "columns 1 to 2:",
+        "0:    1  -22/7",
+        "1:  1/2      5",
+        "columns 3 to 3:",
+        "0:    3",
+        "1:  666",
+    ]
 
 
 # LaTeX
