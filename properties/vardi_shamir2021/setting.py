@@ -49,7 +49,7 @@ SYMBOLS: Mapping[str, str] = {
     "φ": "the activation φ(z) = max(z, 0) of the model f(x) = φ(w·x), with φ'(0) = 1",
     "η": "step size of full-batch gradient descent on the loss ½ Σ_i (f(x_i) − y_i)²",
     "G": "XXᵀ, the (n, n) Gram matrix of the features, of largest eigenvalue λ_max",
-    "w_0, w(t), w_∞": "the starting weights, those after t steps, and their limit",
+    "w_0, w_∞": "the starting weights and the limit of descent; w(t) those after t steps",
     "w̃": "the global minimum nearest to w_0: it interpolates the positive labels and predicts 0 on "
     "the others, so its loss is 0 where no label is negative",
     "D, r_D": "the active examples, w·x_i ≥ 0, and the residuals f(x_i) − y_i there",

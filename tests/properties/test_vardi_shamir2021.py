@@ -257,6 +257,18 @@ def test_a_run_that_goes_on_for_ever_is_out_of_scope() -> None:
     assert setting.descent_comes_to_rest(neither).violated.all()
 
 
+def test_the_loss_vanishes_where_every_example_is_fitted_in_the_limit() -> None:
+    """x = 1, y = 1: from w_0 = 0, which is active, the label is learnt; from −½ nothing is."""
+    for start, vanishes in ((0, True), (-8, False)):
+        trial = Trial(THEOREM, None, small([[1]], [1], [start], 8), 1)
+        found = setting.loss_vanishes(trial)
+        assert (found.holds.all(), found.violated.all()) == (vanishes, not vanishes)
+        exact = THEOREM.exact.statements["loss_vanishes"](exactly([[1]], [1], [start], 8))
+        assert exact.holds == vanishes
+    unsettled = setting.loss_vanishes(changed(CERTIFIED, "walk", every("settled", False)))
+    assert not (unsettled.holds | unsettled.violated).any()
+
+
 def test_every_problem_has_slope_one_at_zero_and_the_axes_can_be_drawn() -> None:
     assert small([[1]], [1], [0], 8).slope_at_zero == 1
     for axis in THEOREM.wide_axes:
@@ -335,7 +347,8 @@ def test_the_matrix_of_theorem_3_ends_elsewhere_than_at_the_nearest_minimum() ->
     """X₁ = [[3, −1, 0], [4, 2, 0], [0, 1, 1]], y = (16, 18, 0)/2, w_0 = 0: w̃ = (5, −1, 0)/2, and
     w_∞ = (5, −1, s)/2 with s < 0; in scope, and within twice the distance."""
     problem = exactly([[3, -1, 0], [4, 2, 0], [0, 1, 1]], [8, 9, 0], [0, 0, 0], 8)
-    for name in ("labels_are_nonnegative", "gram_is_regular", "distance_at_most_doubles",
+    for name in ("labels_are_nonnegative", "gram_is_regular", "loss_vanishes",
+                 "distance_at_most_doubles",
                  "step_is_at_most_two_over_lambda_max", "distance_never_increases"):  # fmt: skip
         assert THEOREM.exact.statements[name](problem).holds, name
     found = THEOREM.exact.statements["limit_is_the_nearest_minimum"](problem)
@@ -403,7 +416,8 @@ def test_exact_and_floating_point_statements_agree_wherever_both_decide(
                      "distance_at_most_doubles", "distance_never_increases"):  # fmt: skip
             assert both_say[name][False] >= 3, name
     else:
-        assert not any(no for no, _ in both_say.values()), "all in scope"
+        refuted = {name for name, (no, _) in both_say.items() if no}
+        assert refuted <= {"loss_vanishes"}, "all of them are in scope of theorem 8"
 
 
 def test_the_control_that_has_an_exact_form_of_its_own_agrees_too() -> None:

@@ -7,9 +7,11 @@ from tests.verify.relu.oracle import draw
 from verify.arrays import backend, to_numpy
 from verify.errors import BackendUnavailable
 from verify.relu import gap
+from verify.relu.approach import approach
 from verify.relu.certificate import certify_by_energy, certify_by_length, certify_by_rows
 from verify.relu.descent import descend, gradient_step, start
 from verify.relu.minimum_norm import minimum_norm
+from verify.relu.nearest_minimum import nearest_minimum
 from verify.relu.plain import descend_plainly
 from verify.relu.problem import Problem
 
@@ -126,6 +128,22 @@ def test_plain_descent_is_the_same_on_every_backend(make, other):
     for name in ("settled", "steps", "last_flip", "change", "predictions"):
         there = to_numpy(getattr(found, name))
         assert_same(there[sure], getattr(expected, name)[sure], name)
+
+
+def test_the_nearest_minimum_and_the_way_to_it_are_the_same_on_every_backend(other):
+    problem = one_neuron()
+    moved = problem.to(other)
+    expected, found = nearest_minimum(problem), nearest_minimum(moved)
+    for name in ("change", "predictions", "distance"):
+        assert_on(getattr(found, name), moved, name)
+        assert_same(getattr(found, name), getattr(expected, name), name, 1e-10)
+    assert expected.certified.all()
+    assert found.certified.all()
+    expected, found = approach(expected, 200), approach(found, 200)
+    assert_on(found.change, moved, "change")
+    assert expected.settled.any()
+    for name in ("settled", "first_increase", "change", "travelled", "left", "increase", "excess"):
+        assert_same(getattr(found, name), getattr(expected, name), name, 1e-9)
 
 
 @pytest.mark.parametrize("make", [one_neuron, pair, coupled_pair])
