@@ -93,15 +93,21 @@ class _Search:
         for place in self._places:
             if self.watch.over():
                 return
-            met = search_place(self.sought, place, examples, words, self.watch)
-            unconfirmed = self._look_closely(place, met)
-            self._note(met, place.where, unconfirmed)
+            met, unconfirmed = Met(place.kind), 0
+            try:
+                search_place(self.sought, place, met, examples, words, self.watch)
+                unconfirmed = self._look_closely(place, met)
+            finally:  # an interruption leaves what was met until then
+                self._note(met, place.where, unconfirmed)
             if self._smallest is not None:
                 self._places = self._places[: self._number_of(self._smallest)]
                 break
-        seed = (self.root_seed + 7919 * number) % 2**32
-        met = search_structured(self.sought, examples, seed, words, self.watch)
-        self._note(met, WHERE, 0)
+        met = Met("seeded")
+        try:
+            seed = (self.root_seed + 7919 * number) % 2**32
+            search_structured(self.sought, met, examples, seed, words, self.watch)
+        finally:
+            self._note(met, WHERE, 0)
 
     def _number_of(self, found: Candidate) -> int:
         """Return the number of the place of a counterexample, which steps may have made smaller."""

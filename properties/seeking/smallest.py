@@ -77,14 +77,17 @@ def places(sought: Sought) -> list[Place]:
 
 
 def search_place(
-    sought: Sought, place: Place, examples: int, words: tuple[object, ...], watch: Watch
-) -> Met:
+    sought: Sought,
+    place: Place,
+    met: Met,
+    examples: int,
+    words: tuple[object, ...],
+    watch: Watch,
+) -> None:
     """Look at `examples` problems of one size."""
-    met = Met(place.kind)
     watch.where = place.where
     words = (*words, place.kind, place.where)
     explore(sought, met, of_size(place.family, place.sizes), examples, words, watch)
-    return met
 
 
 def by_simplicity(place: Place, met: Met) -> Iterator[Candidate]:

@@ -45,11 +45,15 @@ def own_points(sought: Sought) -> tuple[Point, ...]:
 
 
 def search_structured(
-    sought: Sought, examples: int, root_seed: int, words: tuple[object, ...], watch: Watch
-) -> Met:
+    sought: Sought,
+    met: Met,
+    examples: int,
+    root_seed: int,
+    words: tuple[object, ...],
+    watch: Watch,
+) -> None:
     """Look at the claim's own points and the edges of the space, then at `examples` instances that
     Hypothesis draws."""
-    met = Met("seeded")
     watch.where = WHERE
     axes = axes_of(sought)
     first = [
@@ -63,7 +67,6 @@ def search_structured(
     if axes:
         drawn = strategies.seeded(strategies.points_along(axes))
         explore(sought, met, drawn, examples, (*words, "seeded"), watch)
-    return met
 
 
 def rate_at(sought: Sought, point: Mapping[str, Any], root_seed: int) -> ViolationRate | None:

@@ -231,7 +231,22 @@ def test_an_interrupted_search_tells_what_it_found():
     )
     assert found.ended == "interrupted"
     assert found.smallest.recipe == {"values": {"n": 2, "numbers": [4, -4]}}
-    assert [effort.where for effort in found.efforts] == ["n=1", "n=2"]
+    assert [effort.where for effort in found.efforts] == ["n=1", "n=2", WHERE]
+    assert found.efforts[2].examples == 1
+
+
+def test_what_was_met_before_an_interruption_is_told():
+    def interrupt(done, total, where):
+        if where == "n=2" and done == 60 + 50:
+            raise KeyboardInterrupt
+
+    found = seek(
+        sought("squares_are_subadditive", "all_are_positive"), examples=60, progress=interrupt
+    )
+    assert found.efforts[1].examples == 50
+    assert found.efforts[1].violated > 0
+    assert found.worst is not None
+    assert found.worst.evidence == EXACT
 
 
 # What cannot be searched.
