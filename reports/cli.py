@@ -7,6 +7,7 @@ from typing import NoReturn
 
 import click
 
+from reports.commands.ablate import ablate
 from reports.commands.data import data
 from reports.commands.diff import diff
 from reports.commands.explain import explain
@@ -58,7 +59,20 @@ def cli() -> None:
     """
 
 
-for command in (run, new, report, diff, list_, explain, replay, data, frontier, search, pin):
+for command in (
+    run,
+    new,
+    report,
+    diff,
+    list_,
+    explain,
+    replay,
+    data,
+    frontier,
+    ablate,
+    search,
+    pin,
+):
     cli.add_command(command)
 
 
@@ -100,7 +114,7 @@ def _main(arguments: list[str] | None) -> NoReturn:
 def _left(typed: list[str]) -> str:
     """Say what an interrupted command leaves behind, and what it does when it is given again."""
     command = next((word for word in typed if word in cli.commands), "")
-    if command in ("run", "frontier"):
+    if command in ("run", "frontier", "ablate"):
         return "what was finished is kept: run the same command to go on"
     if command == "search":
         return "nothing was searched yet: the same command begins again"

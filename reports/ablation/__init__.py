@@ -1,0 +1,1 @@
+"""Ablations: what is told of them as JSON, text, table and page."""

@@ -1,0 +1,82 @@
+"""An ablation as text for a terminal."""
+
+from __future__ import annotations
+
+from reports.ablation import words
+from reports.typography import Part, number, shorten
+
+_WIDTH = 27
+
+
+def told(report: Part) -> str:
+    """Return an ablation as text: violations in scope first, then a row an assumption."""
+    lines = [*_violations(report), *_baseline(report), "", *_table(report), "", *_legend(report)]
+    return "\n".join([*lines, "", *words.notes(report), report["sentence"]])
+
+
+def _violations(report: Part) -> list[str]:
+    found = report["in_scope_violations"]
+    if not found:
+        return []
+    return [
+        "VIOLATED WITH NOTHING DROPPED",
+        *(
+            f"  {one['claim']}: margin {number(one['margin'], 3)}, {one['file']}"
+            + (
+                f" (met while {one['met_while_dropping']} was dropped, which held)"
+                if one["met_while_dropping"]
+                else ""
+            )
+            for one in found
+        ),
+        "",
+    ]
+
+
+def _baseline(report: Part) -> list[str]:
+    row = report["baseline"]
+    return [
+        f"{report['theorem']['address']}: {len(report['assumptions'])} assumptions, each dropped "
+        f"in turn ({report['examples']} points drawn for each, beside the edges; seed "
+        f"{report['seed']})",
+        f"Nothing dropped: {words.effort(row)}; {row['verdict']}",
+    ]
+
+
+def _table(report: Part) -> list[str]:
+    numbers = " ".join(f"{rank % 10}" for rank in range(1, len(report["claims"]) + 1))
+    head = f"{'dropped':<{_WIDTH}} {'verdict':<26} {numbers}  what was found"
+    return [head, *(line for row in report["assumptions"] for line in _row(report, row))]
+
+
+def _row(report: Part, row: Part) -> list[str]:
+    name = shorten(row["id"], _WIDTH)
+    signs = " ".join(words.signs(report, row))
+    first = f"{name:<{_WIDTH}} {row['verdict']:<26} {signs}  "
+    found = words.leading(row)
+    if found is None:
+        if not row["effort"]["tested"]:
+            return [f"{first}{words.why_vacuous(row)}"]
+        return [f"{first}{words.effort(row)}"]
+    nearest, worst = found["nearest"], found["worst"]
+    step = "" if worst["first_step"] is None else f", from step {worst['first_step']} on"
+    often = words.rate(worst)
+    pad = " " * (_WIDTH + 1)
+    return [
+        f"{first}{words.effort(row)}",
+        f"{pad}of {found['claim']}: nearest at {words.where(nearest)}; worst margin "
+        f"{number(worst['margin'], 3)} at {words.where(worst)}{step}",
+        *([f"{pad}{often}"] if often else []),
+        f"{pad}{nearest['file']}",
+    ]
+
+
+def _legend(report: Part) -> list[str]:
+    names = [f"  {rank} {claim['id']}" for rank, claim in enumerate(report["claims"], start=1)]
+    signs = "  ".join(f"{sign} {verdict}" for verdict, sign in words.SIGNS.items())
+    failing = f"  {words.FAILING} fails with nothing dropped"
+    return [
+        "Claims",
+        *names,
+        f"Signs: {signs}" + failing * any(c["fails"] for c in report["claims"]),
+    ]

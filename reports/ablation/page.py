@@ -1,0 +1,146 @@
+"""The page on an ablation: one self-contained file, from ablation.json alone.
+
+It has the look and the parts of the report's page; as there, nothing is fetched, no script runs,
+and text from theorems is escaped.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from properties.ablation.findings import FAILS, LOAD_BEARING, MEANINGS, VACUOUS
+from reports import typography
+from reports.ablation import figures, words
+from reports.ablation.summary import FORMAT, SCHEMA_VERSION
+from reports.ablation.table import table
+from reports.exit_codes import ALL_AS_EXPECTED, REFUTED
+from reports.html.marks import mark
+from reports.html.render import environment
+from reports.typography import Part, number
+from verify.errors import InputError
+from verify.writing import json_text, write_text
+
+
+def write(report: dict[str, Any], folder: Path) -> None:
+    """Write ablation.json, ablation.csv and ablation.html into a folder, each whole or not at all.
+
+    Raises InputError where they cannot be written.
+    """
+    contents = {
+        "ablation.json": json_text(report),
+        "ablation.csv": table(report),
+        "ablation.html": render(report),
+    }
+    for name, content in contents.items():
+        write_text(folder / name, content)
+
+
+def render(report: Part) -> str:
+    """Return the page for an ablation as read from ablation.json.
+
+    The same ablation gives the same bytes. Raises InputError for one of another version.
+    """
+    kind, version = report.get("format"), report.get("schema_version")
+    if (kind, version) != (FORMAT, SCHEMA_VERSION):
+        raise InputError(
+            f"format={kind!r}, schema_version={version!r}, expected {FORMAT!r}, {SCHEMA_VERSION}; "
+            "render the ablation with the relu-verify that wrote it"
+        )
+    return environment().get_template("ablation.html").render(page=_page(typography.clean(report)))
+
+
+def _page(report: Part) -> dict[str, Any]:
+    tones = {ALL_AS_EXPECTED: "good", REFUTED: "bad"}
+    return {
+        "title": "relu-verify ablate",
+        "sentence": report["sentence"],
+        "tone": tones.get(report["exit_code"], ""),
+        "theorem": report["theorem"]["address"],
+        "statement": report["theorem"]["title"],
+        "ledger": _ledger(report),
+        "violations": report["in_scope_violations"],
+        "rows": [_row(row) for row in report["assumptions"]],
+        "claims": [
+            {**claim, "mark": mark(claim), "rank": rank}
+            for rank, claim in enumerate(report["claims"], start=1)
+        ],
+        "signs": [
+            {"id": row["id"], "signs": words.signs(report, row)} for row in report["assumptions"]
+        ],
+        "legend": [(sign, verdict) for verdict, sign in words.SIGNS.items()]
+        + [(words.FAILING, FAILS)] * any(claim["fails"] for claim in report["claims"]),
+        "baseline": _row(report["baseline"]),
+        "meanings": list(MEANINGS.items()),
+        "notes": words.notes(report),
+        "figures": figures.captioned(report),
+        "command": report["command"],
+    }
+
+
+def _ledger(report: Part) -> list[tuple[str, str]]:
+    rows = report["assumptions"]
+    bearing = sum(row["verdict"] == LOAD_BEARING for row in rows)
+    tested = sum(row["effort"]["tested"] for row in (report["baseline"], *rows))
+    return [
+        ("Assumptions dropped", number(len(rows))),
+        ("Load-bearing", number(bearing)),
+        ("Claims", number(len(report["claims"]))),
+        ("Instances tested", number(tested)),
+        ("Violations in scope", number(len(report["in_scope_violations"]))),
+    ]
+
+
+def _row(row: Part) -> dict[str, Any]:
+    found = words.leading(row)
+    effort = words.effort(row)
+    if row["verdict"] == VACUOUS:
+        effort = f"{effort}; {words.why_vacuous(row)}"
+    return {
+        "id": row["id"] or "nothing",
+        "statement": row["statement"],
+        "mark": mark(row),
+        "verdict": row["verdict"],
+        "effort": effort,
+        "claim": None if found is None else found["claim"],
+        "nearest": None if found is None or row["id"] is None else words.where(found["nearest"]),
+        "worst": None if found is None else number(found["worst"]["margin"], 3),
+        "claims": [_claim(one) for one in row["claims"]],
+    }
+
+
+def _claim(one: Part) -> dict[str, Any]:
+    facts = [
+        (
+            "Tested",
+            f"{number(one['tested'])} instances: {number(one['holds'])} hold, "
+            f"{number(one['violated'])} violate, {number(one['undecided'])} are undecided, "
+            f"{number(one['refused'])} refused",
+        )
+    ]
+    if one["least_margin"] is not None:
+        facts.append(("Least margin", number(one["least_margin"], 3)))
+    facts += [
+        (
+            "Rate",
+            f"violated in {rate['violated']} of {rate['in_scope']} fresh trials at "
+            f"{typography.point_text(rate['where'])}: probability {rate['low']:.3f} to "
+            f"{rate['high']:.3f} at confidence {number(rate['confidence'])}",
+        )
+        for rate in one["rates"] or _rate_of(one["worst"])
+    ]
+    files = []
+    for kind in ("nearest", "worst"):
+        shown = one[kind]
+        if shown is None:
+            continue
+        where = "" if shown["outside"] is None else f" at {words.where(shown)}"
+        step = shown["first_step"]
+        first = "" if step is None else f"; first departs from the theorem at step {step}"
+        facts.append((kind.capitalize(), f"margin {number(shown['margin'], 3)}{where}{first}"))
+        files.append(shown["file"])
+    return {"id": one["claim"], "verdict": one["verdict"], "facts": facts, "files": files}
+
+
+def _rate_of(shown: Part | None) -> list[Part]:
+    return [] if shown is None or shown["severity"]["rate"] is None else [shown["severity"]["rate"]]

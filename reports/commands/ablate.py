@@ -1,0 +1,91 @@
+"""`relu-verify ablate`: which assumptions of a theorem matter."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from reports.commands.run import cores
+from reports.terminal import ProgressBar, stdout_kept, typed
+
+
+@click.command()
+@click.argument("theorem", metavar="THEOREM|FILE")
+@click.option(
+    "--examples",
+    type=click.IntRange(min=1),
+    default=150,
+    show_default=True,
+    help="Points that Hypothesis draws without each assumption, beside the edges.",
+)
+@click.option("--seed", default=0, show_default=True, help="Root of all randomness.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=None, help="Worker processes.  [default: cores]"
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of text.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Folder for ablation.json, ablation.csv, ablation.html, counterexamples/ and the "
+    "records.  [default: relu-verify-out/ablate-THEOREM]",
+)
+def ablate(
+    theorem: str, examples: int, seed: int, jobs: int | None, as_json: bool, out: Path | None
+) -> int:
+    """Drop each assumption of a theorem in turn, and search for a violation without it.
+
+    An assumption is load-bearing if an instance is found that violates a claim, and this
+    assumption alone; not needed, as far as found, if none is; vacuous if no instance was met that
+    violates it alone. For a claim about a probability, fresh trials at the point must put that
+    below what is stated. The certificates of ours, which imply what is claimed, are left out
+    throughout. With nothing dropped it is searched as well.
+
+    An interrupted command goes on, and a finished one is told again, when it is given again.
+
+    \b
+    Exit codes
+      0  no violation with nothing dropped, and every assumption was tested
+      1  a violation with nothing dropped
+      3  an assumption came out undecided or vacuous
+    """
+    from properties.ablate import ablate as search
+    from properties.catalogue import find_theorem
+    from reports.ablation.lines import told
+    from reports.ablation.page import write
+    from reports.ablation.summary import summarise, write_counterexamples
+    from reports.runs.running import STORE_NAME
+    from verify.engine.executors import ProcessPool
+    from verify.engine.store import Store
+    from verify.writing import json_text
+
+    chosen = find_theorem(theorem)
+    out = out or _default_folder(theorem)
+    out.mkdir(parents=True, exist_ok=True)
+    count = jobs or cores()
+    with ProgressBar("search") as bar, stdout_kept(), Store(out / STORE_NAME) as store:
+
+        def progress(done: int, total: int, what: str) -> None:
+            bar.update(chosen.address, done, total, what)
+
+        how = {"examples": examples, "root_seed": seed, "store": store, "progress": progress}
+        if count > 1:
+            with ProcessPool(count) as pool:
+                found = search(chosen, executor=pool, **how)
+        else:
+            found = search(chosen, **how)
+    report, files = summarise(chosen, found, examples, seed, typed())
+    write_counterexamples(files, out)
+    write(report, out)
+    click.echo(json_text(report).rstrip() if as_json else told(report))
+    click.echo(f"Page: {out / 'ablation.html'}", err=True)
+    return int(report["exit_code"])
+
+
+def _default_folder(theorem: str) -> Path:
+    """Return relu-verify-out/ablate-THEOREM; of a theorem in a file, with the file's name."""
+    name = Path(theorem).stem if theorem.endswith(".py") else theorem
+    shortened = os.fsencode(f"ablate-{name}")[:100].decode(errors="ignore")
+    return Path("relu-verify-out", shortened)
