@@ -33,7 +33,7 @@ Dot = tuple[float, float, str]
 def captioned(report: Part) -> list[dict[str, Any]]:
     """Return a figure for each assumption that bears a claim, numbered, in the order of the
     table."""
-    figures = []
+    figures: list[dict[str, Any]] = []
     for row in report["assumptions"]:
         found = words.leading(row)
         dots = [] if found is None else _dots(row)
@@ -90,8 +90,8 @@ def scatter(dots: Sequence[Dot], *, name: str, label: str) -> str:
 
 def _dots(row: Part) -> list[Dot]:
     """Return what is drawn of the claim that a row shows: its decided instances."""
-    told = row["scatter"]["claims"][row["leading"]]
-    entries = zip(row["scatter"]["outside"], told["margins"], told["outcomes"], strict=True)
+    told = row["scatter"]
+    entries = zip(told["outside"], told["margins"], told["outcomes"], strict=True)
     return [
         (-outside, margin, outcome)
         for outside, margin, outcome in entries

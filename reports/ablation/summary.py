@@ -17,8 +17,8 @@ claims, scatter}. leading: the claim that the row's violations are shown of, or 
 of the dropped assumption, negative, null without any. claims: [{claim, verdict, tested, holds,
 violated, undecided, refused, least_margin, rates, nearest, worst}]. rates: as in `severity`.
 nearest, worst: {margin, outside (margin of the dropped assumption), where (its coordinates),
-first_step, severity, file}, or null. scatter: {outside: […], claims: {id: {margins, outcomes}}}.
-Margins are dimensionless.
+first_step, severity, file}, or null. scatter: {outside: […], margins: […], outcomes: […]} of the
+leading claim on the instances tested, to five digits; null without one. Margins are dimensionless.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from properties.ablation.findings import (
     NEEDED_TO_STATE,
     NOT_NEEDED,
     STANDS,
-    UNDECIDED,
     VACUOUS,
     ClaimFound,
     Found,
     Shown,
 )
+from properties.ablation.looking import UNDECIDED
 from properties.ablation.question import Question, ablated_claims, certificates
 from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, UNSETTLED
 from reports.runs.running import COUNTEREXAMPLES, file_name, stems_of
@@ -116,8 +116,8 @@ def sentence(violations: Sequence[dict[str, Any]], rows: Sequence[dict[str, Any]
     kinds = (LOAD_BEARING, NEEDED_TO_STATE, UNDECIDED, NOT_NEEDED, VACUOUS)
     said = []
     for kind in kinds:
-        names = [row["id"] for row in rows if row["verdict"] == kind]
-        said += [f"{kind}: {listed(names)}"] if names else []
+        found = [row["id"] for row in rows if row["verdict"] == kind]
+        said += [f"{kind}: {listed(found)}"] if found else []
     return f"No violation with nothing dropped; {'; '.join(said)}."
 
 
@@ -179,14 +179,14 @@ def _row(theorem: Theorem, found: Found, failing: Sequence[str], filed: Any) -> 
     dropped = theorem.assumption(found.dropped) if found.dropped else None
     axes = [axis.name for axis in Question(theorem, dropped).moved]
     claims = [_claim(one, found.dropped, axes, filed) for one in found.claims]
-    verdict = found.verdict(failing)
+    verdict, leading = found.verdict(failing), _leading(theorem, claims, failing)
     return {
         "id": found.dropped or None,
         "statement": dropped.statement if dropped else "Nothing is dropped: all of it holds.",
         "status": theorem.status_of(dropped).value if dropped else None,
         "axes": axes,
         "verdict": verdict if dropped else _AT_BASELINE.get(verdict, verdict),
-        "leading": _leading(theorem, claims, failing),
+        "leading": leading,
         "effort": {
             "examples": found.examples,
             "not_drawn": found.not_drawn,
@@ -198,8 +198,23 @@ def _row(theorem: Theorem, found: Found, failing: Sequence[str], filed: Any) -> 
             "furthest": found.furthest,
         },
         "claims": claims,
-        "scatter": found.scatter,
+        "scatter": _scatter(found, leading),
     }
+
+
+def _scatter(found: Found, leading: str | None) -> dict[str, Any] | None:
+    if leading is None or not found.scatter:
+        return None
+    told = found.scatter["claims"][leading]
+    return {
+        "outside": [_short(value) for value in found.scatter["outside"]],
+        "margins": [_short(value) for value in told["margins"]],
+        "outcomes": told["outcomes"],
+    }
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.5g}")
 
 
 def _leading(

@@ -6,9 +6,9 @@ from properties.ablation.findings import (
     LOAD_BEARING,
     NEEDED_TO_STATE,
     NOT_NEEDED,
-    UNDECIDED,
     VACUOUS,
 )
+from properties.ablation.looking import UNDECIDED
 from reports.typography import Part, listed, number, point_text
 
 SIGNS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -65,17 +66,25 @@ def ablate(
     out = out or _default_folder(theorem)
     out.mkdir(parents=True, exist_ok=True)
     count = jobs or cores()
-    with ProgressBar("search") as bar, stdout_kept(), Store(out / STORE_NAME) as store:
+    pool = ProcessPool(count) if count > 1 else None
+    with (
+        ProgressBar("search") as bar,
+        stdout_kept(),
+        Store(out / STORE_NAME) as store,
+        pool or nullcontext(),
+    ):
 
         def progress(done: int, total: int, what: str) -> None:
             bar.update(chosen.address, done, total, what)
 
-        how = {"examples": examples, "root_seed": seed, "store": store, "progress": progress}
-        if count > 1:
-            with ProcessPool(count) as pool:
-                found = search(chosen, executor=pool, **how)
-        else:
-            found = search(chosen, **how)
+        found = search(
+            chosen,
+            examples=examples,
+            root_seed=seed,
+            executor=pool,
+            store=store,
+            progress=progress,
+        )
     report, files = summarise(chosen, found, examples, seed, typed())
     write_counterexamples(files, out)
     write(report, out)
