@@ -114,9 +114,9 @@ def draw(point: Point, generator: np.random.Generator, trials: int) -> Problem:
     return problem
 
 
-GIVEN_UP, RUN_GIVEN_UP = 1_000, 32
-"""Steps after which a walk, and a run, is left undecided: certified runs take a few dozen, and
-those that keep examples of label 0 active would take as many as they are given."""
+GIVEN_UP, RUN_GIVEN_UP = 1_000, 16
+"""Steps after which a walk, and a run, is left undecided: certified runs take a few, and those
+that keep examples of label 0 active would take as many as they are given."""
 
 
 def run_to_the_limit(problem: Problem) -> Run:

@@ -17,12 +17,12 @@ from properties.vardi_shamir2021.setting import (
     SHORT_STEP,
     ZERO_LOSS,
 )
-from verify.arrays import to_numpy
+from verify.arrays import array_namespace, device, to_numpy
 from verify.claims import Control, Status, Universal
 from verify.margin import Margin
 from verify.measures import Quantiles
 from verify.relu.approach import Approach
-from verify.relu.descent import Run
+from verify.relu.descent import Run, descend
 from verify.relu.effective_dimensions import solve_error
 from verify.relu.gap import norm_in_span
 from verify.relu.nearest_minimum import NearestMinimum, nearness_residuals
@@ -161,16 +161,34 @@ def _unless_cut_short(trial: Trial, margin: Margin) -> Margin:
 def _certain(trial: Trial, margin: Margin, step: Host | None = None) -> Margin:
     """Return the margin, undecided where w̃ is not certified, or where a violation is not certain.
 
-    It is where no prediction was met within rounding of zero, and the run is certified or went as
-    far as the step, (B,), that violates.
+    It is where no prediction was met within rounding of zero by a run that is certified, or went
+    as far as the step, (B,), that violates.
     """
     best: NearestMinimum = trial.reference("nearest")
     unsure, violated = ~best.certified, margin.violated
-    if violated.any():
-        run: Run = trial.run
-        followed = run.certified if step is None else run.certified | (step <= run.steps)
-        unsure = unsure | (violated & ((run.near_ties > 0) | ~followed))
-    return margin.undecided_where(unsure)
+    if not violated.any():
+        return margin.undecided_where(unsure)
+    run: Run = trial.run
+    needed = np.full(trial.trials, setting.GIVEN_UP) if step is None else step
+    followed, ties = _followed(run, step), run.near_ties > 0
+    further = np.flatnonzero(violated & ~followed)
+    if further.size:
+        rest = trial.problem.select(_index(trial.problem, further))
+        longer = descend(rest, int(needed[further].max()))
+        followed[further] = _followed(longer, None if step is None else step[further])
+        ties[further] = longer.near_ties > 0
+    return margin.undecided_where(unsure | (violated & (ties | ~followed)))
+
+
+def _index(problem: Problem, positions: Host) -> Any:
+    """Return positions beside the problem's arrays."""
+    gram = problem.gram
+    return array_namespace(gram).asarray(positions, device=device(gram))
+
+
+def _followed(run: Run, step: Host | None) -> Host:
+    """Return where a run tells of the path up to a step, (B,); of all of it, by default."""
+    return run.certified.copy() if step is None else run.certified | (step <= run.steps)
 
 
 # False statements, for the controls.

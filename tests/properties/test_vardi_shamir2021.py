@@ -190,6 +190,32 @@ def test_a_violation_on_a_path_of_uncertain_signs_is_none(claim: str, grown: Cha
     assert not (margin(claim, tied).violated | margin(claim, tied).holds).any()
 
 
+@pytest.mark.parametrize(
+    ("claim", "grown"),
+    [
+        ("distance_never_increases", grown_by("increase", 1, 0.1)),
+        ("distance_at_most_doubles", at_distance(3.0)),
+    ],
+)
+def test_a_run_cut_short_is_followed_further_where_something_is_violated(
+    claim: str, grown: Change
+) -> None:
+    there = changed(CERTIFIED, "walk", both(grown, every("first_increase", 3)))
+    known = {name: there.reference(name) for name in THEOREM.references}
+    cut_short = both(every("status", "undecided"), every("steps", 1))
+    short = Trial(
+        replace(
+            THEOREM,
+            references={name: lambda _p, _r, name=name: known[name] for name in known},
+        ),
+        CERTIFIED,
+        there.problem,
+        TRIALS,
+        simulate=lambda _problem: cut_short(there.run),
+    )
+    assert margin(claim, short).violated.all()
+
+
 def test_without_a_certificate_the_plain_steps_decide_alone() -> None:
     trial = trial_at(PLAIN)
     uncertified = ~trial.run.certified
