@@ -15,7 +15,7 @@ import pytest
 
 from properties.catalogue import find_theorem
 from properties.lai2026 import bias, gram_concentration, selection
-from properties.lai2026.setting import PAIR
+from properties.lai2026.setting import PAIR, gram_is_regular
 from verify import Margin, Trial
 from verify.relu import Problem
 from verify.relu.effective_dimensions import EffectiveDimensions
@@ -311,3 +311,20 @@ def test_one_neuron_interpolates_all_where_every_label_is_positive() -> None:
     theorem = find_theorem("lai2026.selection")
     moved = Trial(theorem, None, there.problem, 1, simulate=lambda _problem: run)
     assert selection.relu_interpolates_all(moved).violated.all()
+
+
+@pytest.mark.parametrize(
+    ("gram", "margin"), [([[0, 0], [0, 0]], -1e-9), ([[2, 0], [0, 1]], 0.5 - 1e-9)]
+)
+def test_a_gram_matrix_is_regular_by_its_eigenvalues_and_of_zeros_it_is_not(
+    gram: list[list[int]], margin: float
+) -> None:
+    problem = Problem.from_gram(
+        np.array(gram, float),
+        np.array([1.0, -1.0]),
+        starting_predictions=np.zeros((1, 2)),
+        step_size=1.0,
+    )
+    found = gram_is_regular(Trial(find_theorem("lai2026.theorem1"), None, problem, 1))
+    assert found.value == pytest.approx([margin])
+    assert found.violated == [margin < 0]
