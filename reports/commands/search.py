@@ -70,7 +70,8 @@ def search(
     Exit codes
       0  nothing was found, which proves nothing; or what was searched is a control,
          or was searched without an assumption, and need not hold
-      1  a counterexample in scope of a claim that is to hold
+      1  a counterexample in scope of a claim that is to hold: what was dropped, if
+         anything was, holds on it too
       3  nothing but what is numerically undecided, or no example in scope
       130, 143  interrupted, terminated: what was found until then is told and kept
     """
