@@ -78,7 +78,7 @@ AXES = (
 
 WIDE_AXES = (
     Axis("n", 1, 200, "integer", inside=(1, 12), meaning="examples"),
-    Axis("d_over_n", 1.05, 1e4, "log", simplest=10.0, inside=(2.0, 1e3), meaning="d/n"),
+    Axis("d_over_n", 0.5, 1e4, "log", simplest=10.0, inside=(2.0, 1e3), meaning="d/n"),
     Axis("d", 2, 1e6, "log", instead_of="d_over_n", meaning="features"),
     Axis("speed", 0.05, 8.0, "log", simplest=1.0, inside=(0.5, 1.9), meaning="step ηλ_max(G)"),
     Axis("c", 1e-3, 4.0, "log", simplest=0.5, instead_of="speed", meaning="step size η‖λ‖₁"),
@@ -98,7 +98,7 @@ def draw(point: Point, generator: np.random.Generator, trials: int) -> Problem:
     """Draw i.i.d. problems of one neuron at a point."""
     at = {**DEFAULTS, **point}
     n, scale = int(at["n"]), at["start_scale"]
-    d = float(at["d"]) if "d" in at else float(max(n + 1, round(at["d_over_n"] * n)))
+    d = float(at["d"]) if "d" in at else _dimension(at["d_over_n"], n)
     problem = Ensemble(
         examples=n,
         spectrum=Spectrum.named(at["spectrum"], d),
@@ -112,6 +112,11 @@ def draw(point: Point, generator: np.random.Generator, trials: int) -> Problem:
     if "c" not in at:
         problem = replace(problem, step_size=at["speed"] / problem.eigenvalues[:, -1])
     return problem
+
+
+def _dimension(ratio: float, examples: int) -> float:
+    """Return d, whole: above n where the ratio is at least 1, and G is regular; else n at most."""
+    return float(max(examples + 1 if ratio >= 1 else 1, round(ratio * examples)))
 
 
 GIVEN_UP, RUN_GIVEN_UP = 1_000, 16
@@ -225,8 +230,10 @@ def step_is_at_most_two_over_lambda_max(trial: Trial) -> Margin:
 def descent_comes_to_rest(trial: Trial) -> Margin:
     """Gradient descent comes to rest, so that w_∞ is known: its pattern is certified to be final,
     or the residuals of the active examples fall to 1e-13 of labels and start."""
-    plain: Approach = trial.reference("walk")
-    return Margin(1, (trial.run.certified | plain.settled).astype(int))
+    settled = trial.run.certified
+    if not settled.all():
+        settled = settled | trial.reference("walk").settled
+    return Margin(1, settled.astype(int))
 
 
 def loss_vanishes(trial: Trial) -> Margin:

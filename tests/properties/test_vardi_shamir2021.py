@@ -303,6 +303,9 @@ def test_every_problem_has_slope_one_at_zero_and_the_axes_can_be_drawn() -> None
             point = Point(**{"n": 2, "d_over_n": 5.0, axis.name: value})
             problem = THEOREM.draw(point, np.random.default_rng(0), 2)
             assert problem.slope_at_zero == 1
+            trial = Trial(THEOREM, point, problem, 2)
+            singular = setting.gram_is_regular(trial).violated
+            assert (singular == (axis.name == "d_over_n" and value < 1)).all()
             assert (problem.labels < 0).any() == (point.get("others") == "negative")
             if axis.name != "c":
                 speed = problem.step_size * problem.eigenvalues[:, -1]
