@@ -142,23 +142,47 @@ def _approach(question: Question, claim: str, first: int, found: Searched) -> No
     """Look for violations of a claim nearer to what is assumed than the nearest that was met.
 
     Along each axis that the dropped assumption names, in turn, the distance to what lies within
-    it is bisected: where a few instances show a violation the search goes nearer, else back.
+    it is bisected: where a few instances show a violation the search goes nearer, else back. The
+    other coordinates are the nearest violation's, then those of the worst, if as near as that one
+    they show a violation too.
     """
     for axis in question.moved:
-        nearest = found.nearest(claim)
-        if nearest is None:
+        for context in (found.nearest(claim), *found.violations(claim)[:1]):
+            nearest = found.nearest(claim)
+            if nearest is None or context is None:
+                return
+            point = {**context.point, axis.name: nearest.point[axis.name]}
+            outer, inner = _ends(axis, point[axis.name])
+            if outer == inner:
+                continue
+            known = point == nearest.point
+            if known or _violated(question, claim, point, _seeds(first, HALVINGS), found):
+                _bisect(question, claim, axis, point, (outer, inner), first, found)
+
+
+def _bisect(
+    question: Question,
+    claim: str,
+    axis: Axis,
+    point: Mapping[str, Any],
+    ends: tuple[float, float],
+    first: int,
+    found: Searched,
+) -> None:
+    outer, inner = ends
+    for step in range(HALVINGS):
+        middle = _between(axis, outer, inner)
+        if middle in (outer, inner):
             return
-        outer, inner = _ends(axis, nearest.point[axis.name])
-        for step in range(HALVINGS):
-            middle = outer if outer == inner else _between(axis, outer, inner)
-            if middle in (outer, inner):
-                break
-            point = {**nearest.point, axis.name: middle}
-            seeds = [(first + TRIES * step + k) % 2**32 for k in range(TRIES)]
-            if _violated(question, claim, point, seeds, found):
-                outer = middle
-            else:
-                inner = middle
+        here = {**point, axis.name: middle}
+        if _violated(question, claim, here, _seeds(first, step), found):
+            outer = middle
+        else:
+            inner = middle
+
+
+def _seeds(first: int, step: int) -> list[int]:
+    return [(first + TRIES * step + k) % 2**32 for k in range(TRIES)]
 
 
 def _violated(
