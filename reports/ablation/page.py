@@ -124,8 +124,8 @@ def _claim(one: Part) -> dict[str, Any]:
         (
             "Rate",
             f"violated in {rate['violated']} of {rate['in_scope']} fresh trials at "
-            f"{typography.point_text(rate['where'])}: probability {rate['low']:.3f} to "
-            f"{rate['high']:.3f} at confidence {number(rate['confidence'])}",
+            f"{typography.point_text(rate['where'])}: {words.probability(rate)} at confidence "
+            f"{number(rate['confidence'])}",
         )
         for rate in one["rates"] or _rate_of(one["worst"])
     ]

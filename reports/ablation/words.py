@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from properties.ablation.findings import (
     LOAD_BEARING,
     NEEDED_TO_STATE,
@@ -56,10 +58,13 @@ def rate(shown: Part) -> str:
     found = shown["severity"]["rate"]
     if found is None:
         return ""
-    return (
-        f"{found['violated']} of {found['in_scope']} fresh trials there, probability "
-        f"{found['low']:.3f} to {found['high']:.3f}"
-    )
+    return f"{found['violated']} of {found['in_scope']} fresh trials there, {probability(found)}"
+
+
+def probability(rate: Part) -> str:
+    """Say between which bounds the probability of a violation is, rounded outwards."""
+    low, high = math.floor(rate["low"] * 1e3) / 1e3, math.ceil(rate["high"] * 1e3) / 1e3
+    return f"probability {low:.3f} to {high:.3f}"
 
 
 def why_vacuous(row: Part) -> str:

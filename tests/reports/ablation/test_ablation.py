@@ -1,0 +1,236 @@
+"""What is told of an ablation: report, text, table, page and figures; and the command."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from properties.ablate import EXAMPLES, ablate
+from properties.ablation.findings import VERDICTS
+from reports.ablation import figures, lines, page, words
+from reports.ablation.summary import exit_code, sentence, summarise
+from reports.ablation.table import table
+from reports.commands.ablate import ablate as command
+from tests.properties.ablation import toy
+from tests.reports.conftest import Call
+from verify.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def report() -> dict[str, Any]:
+    found = ablate(toy.theorem, examples=40)
+    return summarise(toy.theorem, found, 40, 0, "relu-verify ablate toy.py")[0]
+
+
+def changed(report: dict[str, Any], **entries: Any) -> dict[str, Any]:
+    """Return a copy of a report with other entries at its top."""
+    return {**json.loads(json.dumps(report)), **entries}
+
+
+def test_the_report_is_json_and_answers_in_a_sentence(report: dict[str, Any]) -> None:
+    json.dumps(report, allow_nan=False)
+    assert report["sentence"] == (
+        "No violation with nothing dropped; load-bearing: a_is_small, b_is_small and q_is_zero; "
+        "not needed as far as found: z_is_small; vacuous: u_is_small."
+    )
+    assert report["exit_code"] == 3
+    assert report["certificates"] == ["sum_is_certainly_small"]
+    assert [one["id"] for one in report["not_ablated"]] == ["one", "sum_is_tiny"]
+    assert report["baseline"]["verdict"] == "no violation found"
+
+
+def test_a_row_tells_effort_nearest_and_worst(report: dict[str, Any]) -> None:
+    row = report["assumptions"][0]
+    assert (row["id"], row["leading"], row["axes"]) == ("a_is_small", "sum_is_small", ["a"])
+    effort = row["effort"]
+    assert 0 < effort["tested"] <= effort["examples"] - effort["rest_failed"] - effort["held"]
+    assert effort["furthest"] <= effort["closest"] < 0
+    (claim,) = [one for one in row["claims"] if one["claim"] == "sum_is_small"]
+    for shown in (claim["nearest"], claim["worst"]):
+        assert shown["where"]["a"] - 0.5 == pytest.approx(-shown["outside"])
+        assert shown["first_step"] == 3
+    assert claim["worst"]["margin"] == claim["least_margin"] <= claim["nearest"]["margin"] < 0
+    assert len(row["scatter"]["outside"]) == effort["tested"]
+
+
+def row_of(name: str, verdict: str) -> dict[str, Any]:
+    return {"id": name, "verdict": verdict}
+
+
+@pytest.mark.parametrize(
+    ("violations", "rows", "code"),
+    [
+        ([], [row_of("a", "load-bearing"), row_of("b", "not needed as far as found")], 0),
+        ([], [row_of("a", "needed to state the claim")], 0),
+        ([], [row_of("a", "load-bearing"), row_of("b", "vacuous")], 3),
+        ([], [row_of("a", "undecided")], 3),
+        ([{"claim": "c"}], [row_of("a", "vacuous")], 1),
+    ],
+)
+def test_exit_codes(violations: list[Any], rows: list[Any], code: int) -> None:
+    assert exit_code(violations, rows) == code
+
+
+def test_a_violation_in_scope_is_the_whole_sentence() -> None:
+    assert sentence([{"claim": "c"}, {"claim": "c"}], [row_of("a", "load-bearing")]) == (
+        "Violated with nothing dropped: c."
+    )
+
+
+def test_text_has_a_row_an_assumption_and_a_sign_a_claim(report: dict[str, Any]) -> None:
+    text = lines.told(report)
+    row = next(line for line in text.splitlines() if line.startswith("a_is_small"))
+    assert re.search(r"load-bearing +● ○ ●  \d+ of \d+ instances tested, outside by", row)
+    assert "of sum_is_small: nearest at a = 0.5" in text
+    assert "200 of 200 fresh trials there, probability 0.981 to 1.000" in text
+    assert "u_is_small                  vacuous                    – – –  no axis" in text
+    assert (
+        "Left out of every scope, for it implies what is claimed: sum_is_certainly_small." in text
+    )
+    assert "VIOLATED" not in text
+    assert text.endswith(report["sentence"])
+
+
+def test_violations_in_scope_come_first(report: dict[str, Any]) -> None:
+    violation = {"claim": "c", "met_while_dropping": "a", "margin": -0.5, "file": "f.json"}
+    text = lines.told(changed(report, in_scope_violations=[violation]))
+    assert text.startswith(
+        "VIOLATED WITH NOTHING DROPPED\n  c: margin −0.5, f.json (met while a was dropped, which "
+    )
+    html = page.render(changed(report, in_scope_violations=[violation], exit_code=1))
+    assert html.index('id="violations"') < html.index('id="assumptions"')
+    assert 'class="answer bad"' in html
+
+
+def test_a_claim_that_fails_with_nothing_dropped_counts_in_no_row() -> None:
+    def usually_not(trial: Any) -> Any:
+        """u ≤ ½ with probability .9, which is false."""
+        from verify import Margin
+
+        return Margin(trial.problem["u"], 0.5)
+
+    from dataclasses import replace
+
+    from verify import Probable
+
+    claims = (toy.theorem.claims[0], Probable(usually_not, probability=0.9))
+    theorem = replace(toy.theorem, claims=claims, controls=())
+    found = ablate(theorem, examples=20)
+    told, _ = summarise(theorem, found, 20, 0)
+    fails = {claim["id"]: claim["fails"] for claim in told["claims"]}
+    assert fails == {"sum_is_small": False, "usually_not": True}
+    assert told["in_scope_violations"] == []
+    assert {row["id"]: row["verdict"] for row in told["assumptions"]}["z_is_small"] == (
+        "not needed as far as found"
+    )
+    assert words.signs(told, told["assumptions"][0]) == ["●", "!"]
+    assert any(note.startswith("usually_not is counted in no row") for note in words.notes(told))
+    assert "! fails with nothing dropped" in lines.told(told)
+
+
+def test_the_table_has_a_row_a_claim_and_assumption(report: dict[str, Any]) -> None:
+    rows = list(csv.DictReader(io.StringIO(table(report))))
+    assert len(rows) == 3 * 6
+    assert [row["dropped"] for row in rows[:4]] == ["", "", "", "a_is_small"]
+    first = rows[3]
+    claim = report["assumptions"][0]["claims"][0]
+    assert float(first["worst_margin"]) == claim["worst"]["margin"]
+    assert first["nearest_where"] == f"a={claim['nearest']['where']['a']}"
+    assert first["worst_violated"] == first["worst_in_scope"] == "200"
+
+
+def test_the_page_is_self_contained_and_says_everything(report: dict[str, Any]) -> None:
+    html = page.render(report)
+    assert html == page.render(json.loads(json.dumps(report)))
+    assert "<script" not in html
+    assert not re.search(r'(?:src|href)="(?!#|data:)', html)
+    for row in report["assumptions"]:
+        assert f'id="without-{row["id"]}"' in html
+        for one in row["claims"]:
+            for shown in filter(None, (one["nearest"], one["worst"])):
+                assert shown["file"] in re.sub(r"<wbr\s*/?>", "", html)
+    assert html.count("<figure") == 3
+
+
+def test_the_page_escapes_what_theorems_say(report: dict[str, Any]) -> None:
+    claims = [{**claim, "statement": "<b>x</b>"} for claim in report["claims"]]
+    html = page.render(changed(report, claims=claims))
+    assert "<b>x</b>" not in html
+    assert "&lt;b&gt;x&lt;/b&gt;" in html
+
+
+def test_a_page_of_another_version_is_refused(report: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="schema_version=2"):
+        page.render(changed(report, schema_version=2))
+
+
+def test_a_figure_for_each_assumption_that_bears_a_claim(report: dict[str, Any]) -> None:
+    drawn = figures.captioned(report)
+    assert [one["anchor"] for one in drawn] == [
+        "outside-a_is_small",
+        "outside-b_is_small",
+        "outside-q_is_zero",
+    ]
+    row = report["assumptions"][0]
+    violated = sum(outcome == "violated" for outcome in row["scatter"]["outcomes"])
+    assert (
+        f"sum_is_small is violated on {violated} of {row['effort']['tested']}"
+        in (drawn[0]["caption"][0])
+    )
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e9])
+def test_dots_are_drawn_on_any_scale(scale: float) -> None:
+    far = np.geomspace(1e-3, 1, 600) * scale
+    dots = [(float(x), float(1 - 2 * x / scale), "holds") for x in far]
+    dots.append((scale, -1e12, "violated"))
+    svg = figures.scatter(dots, name="f", label="Dots.")
+    assert svg.startswith("<svg")
+    assert "nan" not in svg
+    assert len(figures._thinned(dots[:-1])) <= figures.MOST_DOTS
+
+
+def test_every_verdict_has_a_sign() -> None:
+    assert set(words.SIGNS) == set(VERDICTS)
+    assert len(set(words.SIGNS.values()) | {words.FAILING}) == len(VERDICTS) + 1
+
+
+def test_the_command_writes_tells_and_goes_on(tmp_path: Path, call: Call) -> None:
+    file = tmp_path / "toy.py"
+    file.write_text(toy.HERE.read_text(encoding="utf-8"), encoding="utf-8")
+    out = tmp_path / "out"
+    asked = ("ablate", file, "--examples", 30, "--jobs", 1, "--out", out)
+    code, printed, said = call(*asked)
+    report = json.loads((out / "ablation.json").read_text(encoding="utf-8"))
+    assert code == report["exit_code"] == 3
+    assert report["sentence"] in printed
+    assert f"Page: {out / 'ablation.html'}" in said
+    assert (out / "ablation.csv").is_file()
+    nearest = report["assumptions"][0]["claims"][0]["nearest"]["file"]
+    assert call("replay", out / nearest)[0] == 0
+
+    stale = out / "counterexamples" / "toy.gone.ablated.a.worst.json"
+    stale.write_text("{}", encoding="utf-8")
+    again, as_json, _ = call(*asked, "--json")
+    assert again == 3
+    told = json.loads(as_json)
+    assert told | {"command": ""} == report | {"command": ""}
+    assert not stale.exists()
+
+
+def test_the_default_effort_is_that_of_the_search() -> None:
+    (examples,) = [p for p in command.params if p.name == "examples"]
+    assert examples.default == EXAMPLES
+
+
+def test_an_unknown_theorem_is_told(call: Call) -> None:
+    code, _, said = call("ablate", "no_such_theorem")
+    assert code == 2
+    assert "no_such_theorem" in said
