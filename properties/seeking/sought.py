@@ -11,7 +11,7 @@ from verify.claims import Claim, Rate, Universal
 from verify.confirm import Confirmed, confirm
 from verify.counterexample import Counterexample, Kind, captured, file_of
 from verify.engine.plan import broken_by
-from verify.errors import InputError
+from verify.errors import InputError, TheoremError
 from verify.theorem import Theorem
 
 
@@ -55,10 +55,13 @@ class Sought:
         """Evaluate the claim on one instance, None where the recipe makes none.
 
         A start that no weights attain, or a singular matrix that a comparator needs, is no
-        instance: the theorem's functions raise InputError there.
+        instance: the theorem's functions raise InputError there. Raises TheoremError, which names
+        the instance, where one of them misbehaves.
         """
         try:
             return look_at(self.theorem, self.claim, kind, recipe, self.without)
+        except TheoremError as reason:
+            raise TheoremError(f"{reason} (at {dict(recipe)})") from reason
         except InputError:
             return None
 

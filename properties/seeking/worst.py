@@ -13,7 +13,7 @@ from properties.seeking.sought import Sought
 from properties.seeking.watch import Watch
 from verify.engine.evaluate import draw_trial, margin_of, scope_of
 from verify.engine.plan import Cell
-from verify.errors import InputError
+from verify.errors import InputError, TheoremError
 from verify.severity import CONFIDENCE, ViolationRate
 from verify.space import Axis, Point
 from verify.statistics import binomial_lower_bound, binomial_upper_bound
@@ -87,6 +87,8 @@ def rate_at(sought: Sought, point: Mapping[str, Any], root_seed: int) -> Violati
             sides = (margin.value, margin.uncertainty)
             counted = Tally.of(*(np.broadcast_to(side, scope.shape) for side in sides), scope)
             tally = counted if tally is None else tally + counted
+    except TheoremError:
+        raise
     except InputError:  # a batch with an instance that is none
         return None
     assert tally is not None

@@ -19,7 +19,7 @@ from tests.properties.seeking.toys import (
     tenths_theorem,
 )
 from tests.verify.engine.toys import rate as toy_rate
-from verify import Explicit, Field, InputError, Margin, UnknownName
+from verify import Explicit, Field, InputError, Margin, TheoremError, UnknownName
 from verify.claims import Universal
 from verify.counterexample import EXACT, FLOATING, read, replay, write
 
@@ -176,6 +176,14 @@ def test_what_makes_no_instance_is_counted_apart():
     assert found.efforts[0].no_instance > 0, "all numbers zero"
     for effort in found.efforts:
         assert effort.in_scope + effort.no_instance <= effort.examples
+
+
+def test_a_mistake_of_the_theorem_is_no_missing_instance():
+    def misspelt(point, generator, trials):
+        return generator.uniform(0.25, point["count"], size=(trials, 2))
+
+    with pytest.raises(TheoremError, match=r"in draw.*no coordinate 'count'.*\(at \{'point': "):
+        seek(sought(theorem=numbers_theorem(draw=misspelt)), examples=5)
 
 
 def test_the_same_search_finds_the_same(found):
