@@ -90,6 +90,8 @@ def assumption_lines(
     """
     known = {a.id: a for a in (*theorem.hypotheses, *claim.given) if not a.certificate}
     ids = tuple(known)
+    if not ids:
+        return []
 
     def met(places: Sequence[tuple[Coordinate | None, Coordinate]]) -> list[dict[str, float]]:
         keys = [(Cell(point_of(request, x, y), "", (), 0, (), ids), 0) for y, x in places]

@@ -236,6 +236,14 @@ class TestTheSameFrontier:
             resumed = measure_frontier(toy, self.CLAIM, self.REQUEST, store=store)
         assert resumed.to_json() == self.measure()
 
+    def test_one_of_a_theorem_that_assumes_nothing_has_no_lines(self, tmp_path: Any) -> None:
+        claim = Universal(holds_by_chance)
+        toy = replace(theorem(claim, hypotheses=()), source="another toy of this test")
+        with Store(tmp_path / "records.sqlite") as store:
+            kept = measure_frontier(toy, claim, self.REQUEST, store=store)
+        assert kept.lines == ()
+        assert [(row.y, row.trials > 0) for row in kept.rows] == [(5, True), (20, True)]
+
     def test_progress_is_told_to_the_end(self) -> None:
         told: list[tuple[int, int, str]] = []
         self.measure(progress=lambda *entry: told.append(entry))
