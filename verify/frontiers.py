@@ -86,16 +86,10 @@ class FrontierCell:
 
 
 @dataclass(frozen=True)
-class FrontierFit:
-    """The law boundary = a·y^p·(log y)^q of one level; see `boundaries.Law`."""
+class FrontierFit(Law):
+    """The law boundary = a·y^p·(log y)^q of one level."""
 
     level: float
-    q: int
-    p: float
-    p_low: float
-    p_high: float
-    a: float
-    consistent: bool
 
 
 @dataclass(frozen=True)
@@ -184,7 +178,7 @@ def fits_of(
             if row.boundary and row.low and row.high
         ]
         laws = [law for q in (0, 1) if (law := fit_law(y, places, q)) is not None]
-        fits += [FrontierFit(level, **vars(law)) for law in laws]
+        fits += [FrontierFit(**vars(law), level=level) for law in laws]
         compared.append(_compared(level, laws, len(usable), name))
     return tuple(fits), tuple(compared)
 

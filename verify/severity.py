@@ -66,6 +66,27 @@ class ViolationRate:
     confidence: float
     where: Mapping[str, Coordinate]
 
+    @staticmethod
+    def of(
+        violated: int,
+        undecided: int,
+        in_scope: int,
+        trials: int,
+        where: Mapping[str, Coordinate],
+        cells: int = 1,
+    ) -> ViolationRate:
+        """Return the rate of these counts, by Clopper and Pearson: undecided trials count for the
+        upper bound as violations and for the lower one as none.
+
+        in_scope: at least 1.   cells: of the claim, over which the error is split evenly.
+        """
+        error = (1.0 - CONFIDENCE) / (2 * cells)
+        low = binomial_lower_bound(violated, in_scope, error)
+        high = binomial_upper_bound(violated + undecided, in_scope, error)
+        return ViolationRate(
+            violated, undecided, in_scope, trials, low, high, CONFIDENCE, dict(where)
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-able values."""
         return json_values(self)
@@ -202,24 +223,20 @@ def _short(value: Coordinate) -> str:
 def violation_rate(verdict: Verdict, point: Mapping[str, Coordinate]) -> ViolationRate | None:
     """Return how often the trials of a verdict violate its claim at one of its cells.
 
-    None where there is no such cell, or no violation in it. The interval is Clopper and Pearson's
-    on the trials in scope, undecided ones counting for the upper bound as violations and for the
-    lower one as none; its error is split evenly over the claim's cells.
+    None where there is no such cell, or no violation in it.
     """
     here = Point(**point)
     cell = next((cell for cell in verdict.cells if Point(**cell.point) == here), None)
     if cell is None or not cell.tally.violated:
         return None
-    tally, error = cell.tally, (1.0 - CONFIDENCE) / (2 * len(verdict.cells))
-    return ViolationRate(
-        violated=tally.violated,
-        undecided=tally.undecided,
-        in_scope=tally.in_scope,
-        trials=tally.trials,
-        low=binomial_lower_bound(tally.violated, tally.in_scope, error),
-        high=binomial_upper_bound(tally.violated + tally.undecided, tally.in_scope, error),
-        confidence=CONFIDENCE,
-        where=dict(cell.point),
+    tally = cell.tally
+    return ViolationRate.of(
+        tally.violated,
+        tally.undecided,
+        tally.in_scope,
+        tally.trials,
+        cell.point,
+        cells=len(verdict.cells),
     )
 
 

@@ -14,9 +14,8 @@ from properties.seeking.watch import Watch
 from verify.engine.evaluate import draw_trial, margin_of, scope_of
 from verify.engine.plan import Cell
 from verify.errors import InputError, TheoremError
-from verify.severity import CONFIDENCE, ViolationRate
+from verify.severity import ViolationRate
 from verify.space import Axis, Point
-from verify.statistics import binomial_lower_bound, binomial_upper_bound
 from verify.theorem import points_of
 from verify.verdict import Tally
 
@@ -92,14 +91,6 @@ def rate_at(sought: Sought, point: Mapping[str, Any], root_seed: int) -> Violati
     except InputError:  # a batch with an instance that is none
         return None
     assert tally is not None
-    error = (1.0 - CONFIDENCE) / 2
-    return ViolationRate(
-        violated=tally.violated,
-        undecided=tally.undecided,
-        in_scope=tally.in_scope,
-        trials=tally.trials,
-        low=binomial_lower_bound(tally.violated, tally.in_scope, error),
-        high=binomial_upper_bound(tally.violated + tally.undecided, tally.in_scope, error),
-        confidence=CONFIDENCE,
-        where=dict(cell.point),
+    return ViolationRate.of(
+        tally.violated, tally.undecided, tally.in_scope, tally.trials, cell.point
     )
