@@ -19,8 +19,8 @@ def _head(found: Part) -> list[str]:
     place = words.place_words(found)
     return [
         f"Claim         {found['full_id']}: {found['statement']}",
-        f"Along         {found['x']['name']}, {found['x']['meaning']}"
-        + (f"; by {found['y']['name']}, {found['y']['meaning']}" if found["y"] else ""),
+        f"Along         {words.axis_words(found['x'])}"
+        + (f"; by {words.axis_words(found['y'])}" if found["y"] else ""),
         *([f"At            {place}"] if place else []),
         f"Scope         {words.scope_words(found)}",
         f"Trials        {number(found['trials'])} of {number(found['budget'])}, seed "

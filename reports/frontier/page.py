@@ -86,16 +86,14 @@ def _ledger(found: Part) -> list[tuple[str, str]]:
 
 def _asked(found: Part) -> list[tuple[str, str]]:
     x = found["x"]
-    shown = [("Along", f"{_axis(x)}, from {number(x['low'])} to {number(x['high'])}")]
+    shown = [("Along", f"{words.axis_words(x)}, from {number(x['low'])} to {number(x['high'])}")]
     if found["y"]:
-        shown.append(("By", f"{_axis(found['y'])}: {listed(list(map(number, y_values(found))))}"))
+        shown.append(
+            ("By", f"{words.axis_words(found['y'])}: {listed(list(map(number, y_values(found))))}")
+        )
     if place := words.place_words(found):
         shown.append(("At", place))
     return [*shown, ("Scope", words.scope_words(found))]
-
-
-def _axis(axis: Part) -> str:
-    return f"{axis['name']}, {axis['meaning']}" if axis["meaning"] else str(axis["name"])
 
 
 def _row(found: Part, row: Part) -> dict[str, str]:

@@ -20,6 +20,11 @@ def short(value: Any) -> str:
     return number(value, FEWEST_DIGITS)
 
 
+def axis_words(axis: Part) -> str:
+    """Return an axis with its meaning, if it has one: "d, features"."""
+    return f"{axis['name']}, {axis['meaning']}" if axis["meaning"] else str(axis["name"])
+
+
 def levels_words(levels: Sequence[float]) -> str:
     """Return levels as a list in a sentence."""
     return listed([number(level) for level in levels])

@@ -87,3 +87,10 @@ def test_a_note_stands_at_the_end_of_its_row() -> None:
     found = frontier(rows=[row(10, 0.5, 40.0, note="one of 2 crossings")])
     (line,) = [ln for ln in told(complete(found, "", "")).splitlines() if "crossings" in ln]
     assert line.endswith("1.74  one of 2 crossings")
+
+
+def test_an_axis_without_meaning_is_told_by_its_name() -> None:
+    meant = complete(frontier(), "relu-verify frontier …")
+    plain = {name: {**meant[name], "meaning": ""} for name in ("x", "y")}
+    assert "Along         d, features; by n, examples\n" in told(meant)
+    assert "Along         d; by n\n" in told({**meant, **plain})
