@@ -16,8 +16,11 @@ import pytest
 
 from properties.catalogue import find_theorem
 from reports.cli import main
+from reports.counterexamples.readable import readable
 from reports.frontier.request import read
 from tests.test_tutorial import BLOCK, apply, console, mismatch
+from verify.confirm import confirm
+from verify.counterexample import captured
 
 PAGE = Path(__file__).parents[1] / "docs/limits.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -98,7 +101,7 @@ def test_the_checker_of_the_page_notices_every_other_number(reader: Reader) -> N
 
 
 def test_what_is_quoted_and_not_run_says_how_it_was_measured() -> None:
-    assert len(MEASURED) == len(re.findall(r"^```text$", TEXT, re.M)) == 2
+    assert len(MEASURED) == len(re.findall(r"^```text$", TEXT, re.M)) == 3
 
 
 def test_the_frontier_that_was_measured_can_be_asked_for() -> None:
@@ -119,3 +122,23 @@ def test_the_ablation_that_was_measured_is_of_the_theorem_as_it_is() -> None:
     assert re.search(r"^dropped +verdict +1 2 3 4 5 6 7 ", quoted, re.M)
     assert len(theorem.claims) == 7
     assert len(theorem.hypotheses) == 10, "the page says: of the ten rows"
+
+
+def test_the_counterexample_that_was_measured_is_one() -> None:
+    ((_, quoted),) = [one for one in MEASURED if one[0].startswith("search ")]
+    values = {
+        "n": 2,
+        "d": 2,
+        "features": [[1, 1], [1, 0]],
+        "labels": [2, -2],
+        "start": [1, 1],
+        "c": 16,
+    }
+    theorem = find_theorem("theorem1")
+    claim = theorem.claim("pattern_freezes_after_step_one")
+    without = ("dimension_is_high",)
+    example = captured(theorem, claim, "small", {"values": values}, -1.0, without=without)
+    confirmed = confirm(theorem, example)
+    assert confirmed.outcome == "exact", confirmed.reason
+    printed = readable(confirmed.example, "").splitlines()
+    assert not mismatch(quoted.splitlines(), "\n".join(printed))
