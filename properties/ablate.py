@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ VERSION = 1
 Progress = Callable[[int, int, str], None]
 """Called with how many searches are done, of how many, and the assumption of the last one."""
 
-_Task = tuple[str | None, Theorem | None, str, int, int]
+_Task = tuple[str | None, Theorem | None, str, tuple[str, ...], int, int]
 
 
 def ablate(
@@ -62,46 +63,58 @@ def ablate(
             f"theorem {theorem.address!r} assumes nothing that could be dropped; give its claims "
             "given=(Assumption(…), …)"
         )
-    found = dict(_recalled(theorem, names, examples, root_seed, store))
-    missing = [name for name in names if name not in found]
-    sent = None if theorem.origin else theorem
-    tasks: list[_Task] = [(theorem.origin, sent, name, examples, root_seed) for name in missing]
-    for task, one in map_unordered(executor, find_task, tasks):
-        found[task[2]] = one
-        if store is not None:
-            store.remember(_hash(theorem, task[2], examples, root_seed), one.to_json())
-        if progress is not None:
-            progress(len(found), len(names), task[2] or "nothing dropped")
+    found: dict[str, Found] = {}
+    failing: tuple[str, ...] = ()
+    for group in (names[:1], names[1:]):  # what fails with nothing dropped is not asked further
+        how = (failing, examples, root_seed)
+        found |= _recalled(theorem, group, how, store)
+        missing = [name for name in group if name not in found]
+        sent = None if theorem.origin else theorem
+        tasks: list[_Task] = [(theorem.origin, sent, name, *how) for name in missing]
+        for task, one in map_unordered(executor, find_task, tasks):
+            found[task[2]] = one
+            if store is not None:
+                store.remember(_hash(theorem, task[2], how), one.to_json())
+            if progress is not None:
+                progress(len(found), len(names), task[2] or "nothing dropped")
+        failing = tuple(one.claim for one in found[""].claims if one.worst is not None)
     return tuple(found[name] for name in names)
 
 
 def find_task(task: _Task) -> Found:
-    """Search without one assumption, in any process: (origin, theorem, assumption id or "",
-    examples, root seed)."""
-    origin, theorem, name, examples, root_seed = task
+    """Search without one assumption, in any process: (origin, theorem, assumption id or "", ids of
+    claims that are not asked about, examples, root seed)."""
+    origin, theorem, name, failing, examples, root_seed = task
     known = theorem if theorem is not None else load_origin(origin or "")
     dropped = known.assumption(name) if name else None
-    return find(Question(known, dropped), examples, root_seed)
+    return find(Question(known, dropped, failing), examples, root_seed)
 
 
 def _recalled(
-    theorem: Theorem, names: list[str], examples: int, root_seed: int, store: Store | None
-) -> Iterator[tuple[str, Found]]:
+    theorem: Theorem, names: list[str], how: tuple[Any, ...], store: Store | None
+) -> dict[str, Found]:
     if store is None:
-        return
+        return {}
     if not theorem.origin and not theorem.source:
         raise InputError(
             f"theorem {theorem.id!r} was not loaded from a file, so its records could not be told "
             "from those of another definition; run it with store=None, or save it and use "
             "verify.load_file(path)"
         )
-    for name in names:
-        known = store.recall(_hash(theorem, name, examples, root_seed), Found.from_json)
-        if known is not None:
-            yield name, known
+    known = {name: store.recall(_hash(theorem, name, how), _found_of) for name in names}
+    return {name: one for name, one in known.items() if one is not None}
 
 
-def _hash(theorem: Theorem, name: str, examples: int, root_seed: int) -> str:
+def _found_of(content: Mapping[str, Any]) -> Found:
+    """Return a stored search. Raises ValueError for one that no search can have written."""
+    found = Found.from_json(content)
+    counts = [found.examples, found.tested, *(one.tested for one in found.claims)]
+    if not all(type(count) is int and count >= 0 for count in counts):
+        raise ValueError("a count is of another type")
+    return found
+
+
+def _hash(theorem: Theorem, name: str, how: tuple[Any, ...]) -> str:
     """Return the hash of everything that decides what a search without an assumption finds."""
     import hypothesis
 
@@ -111,8 +124,7 @@ def _hash(theorem: Theorem, name: str, examples: int, root_seed: int) -> str:
         VERSION,
         theorem.id,
         name,
-        examples,
-        root_seed,
+        *how,
         hypothesis.__version__,
         np.__version__,
     )

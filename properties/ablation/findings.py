@@ -112,8 +112,7 @@ class Found:
     scatter: Mapping[str, Any] = field(default_factory=dict)
 
     def verdict(self, leaving_out: Collection[str] = ()) -> str:
-        """Return the gravest verdict on a claim; claims that fail with nothing dropped, which say
-        nothing of an assumption, are left out. Vacuous if none is left."""
+        """Return the gravest verdict on a claim but for some; vacuous if none is left."""
         told = [one.verdict for one in self.claims if one.claim not in leaving_out]
         return min(told, key=VERDICTS.index, default=VACUOUS)
 
@@ -222,12 +221,16 @@ def _claim_found(
     if not violations:
         return plain
     worst, nearest = violations[0], max(violations, key=lambda one: one.margin)
-    rate = rates_at(worst.point, False)[name]
+    shown = _shown(question, claim, worst, rates_at(worst.point, False)[name], root_seed)
+    if nearest is not worst:
+        near: Shown | None = _shown(question, claim, nearest, None, root_seed)
+    else:
+        near = shown
     return replace(
         plain,
         verdict=LOAD_BEARING,
-        worst=_shown(question, claim, worst, rate, root_seed),
-        nearest=_shown(question, claim, nearest, None, root_seed) if question.dropped else None,
+        worst=shown,
+        nearest=near if question.dropped else None,
     )
 
 

@@ -49,10 +49,12 @@ class Question:
     """Which claims of a theorem hold where one assumption is violated and the others hold.
 
     dropped: that assumption, or None at the baseline, where nothing is dropped and all must hold.
+    failing: ids of claims that are not asked about, for they fail at the baseline.
     """
 
     theorem: Theorem
     dropped: Assumption | None = None
+    failing: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -83,6 +85,8 @@ class Question:
 
     def _scopes(self) -> Iterator[tuple[Claim, tuple[Assumption, ...]]]:
         for claim in ablated_claims(self.theorem):
+            if claim.id in self.failing:
+                continue
             assumed = self.theorem.hypotheses or claim.given
             if self.dropped is None:
                 yield claim, tuple(a for a in assumed if not a.certificate)

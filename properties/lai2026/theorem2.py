@@ -26,7 +26,6 @@ from properties.lai2026.setting import (
 from verify.arrays import to_numpy
 from verify.claims import Control, Probable, Rate, Status, Sweep, Universal
 from verify.margin import Margin
-from verify.relu.descent import descend
 from verify.relu.effective_dimensions import relative_step
 from verify.space import Point
 from verify.theorem import Theorem
@@ -136,7 +135,7 @@ theorem = Theorem(
     hypotheses=hypotheses.BIAS,
     cells=CELLS,
     draw=setting.draw,
-    simulate=descend,
+    simulate=setting.descend_to_a_limit,
     references={"minimum_norm": setting.best},
     explicit=setting.EXPLICIT,
     small=setting.SMALL,

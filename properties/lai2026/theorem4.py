@@ -27,7 +27,7 @@ from properties.lai2026.setting import (
 from verify.arrays import to_numpy
 from verify.claims import Assumption, Control, Probable, Rate, Status, Universal
 from verify.margin import Margin
-from verify.relu.descent import Run, descend
+from verify.relu.descent import Run
 from verify.relu.minimum_norm import MinimumNorm
 from verify.relu.pair import relaxation
 from verify.relu.problem import Problem
@@ -168,7 +168,7 @@ theorem = Theorem(
     hypotheses=hypotheses.BIAS,
     cells=CELLS,
     draw=setting.draw_pair,
-    simulate=descend,
+    simulate=setting.descend_to_a_limit,
     references={"minimum_norm": setting.best, "relaxation": relaxed},
     explicit=setting.PAIR_EXPLICIT,
     small=setting.PAIR_SMALL,

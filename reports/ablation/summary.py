@@ -94,7 +94,7 @@ def summarise(
         "not_ablated": _not_ablated(theorem),
         "certificates": [assumption.id for assumption in certificates(theorem)],
         "in_scope_violations": violations,
-        "baseline": _row(theorem, baseline, [], filed),
+        "baseline": _row(theorem, baseline, _stated_elsewhere(theorem, failing), filed),
         "assumptions": rows,
     }
     return dict(jsonable(told)), files
@@ -139,6 +139,11 @@ def _stated(theorem: Theorem, claim: Claim, failing: Sequence[str]) -> dict[str,
         "status": theorem.status_of(claim).value,
         "fails": claim.id in failing,
     }
+
+
+def _stated_elsewhere(theorem: Theorem, failing: Sequence[str]) -> list[str]:
+    """Return those of the failing claims that are about a probability, at points of their own."""
+    return [name for name in failing if isinstance(theorem.claim(name), Probable)]
 
 
 def _not_ablated(theorem: Theorem) -> list[dict[str, str]]:
