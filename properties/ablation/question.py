@@ -36,7 +36,8 @@ def certificates(theorem: Theorem) -> list[Assumption]:
     """Return the sufficient conditions of ours that claims are given: left out throughout."""
     given = (a for claim in ablated_claims(theorem) for a in claim.given)
     everything = dict.fromkeys((*theorem.hypotheses, *given))
-    return [assumption for assumption in everything if assumption.certificate]
+    dropped = {assumption.id for assumption in droppable(theorem)}
+    return [a for a in everything if a.certificate and a.id not in dropped]
 
 
 def _assumed(theorem: Theorem) -> list[Assumption]:

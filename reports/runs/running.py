@@ -16,6 +16,8 @@ from properties.catalogue import MODULES, is_built_in
 from properties.search import Hunt, drawn, hunt_hash, hunt_task, hunted_claims, with_hunt
 from verify import counterexample
 from verify.arrays import backend as open_backend
+from verify.claims import Universal
+from verify.confirm import confirm
 from verify.counterexample import Counterexample, file_of
 from verify.engine.check import check
 from verify.engine.executors import ProcessPool, map_unordered
@@ -196,10 +198,30 @@ def result_of(
     for verdict in verdicts:
         found = hunts.get(verdict.claim)
         joined = verdict if found is None else with_hunt(verdict, found)
-        final.append(joined)
         if joined.verdict is Conclusion.REFUTED:
-            filed[joined.claim] = _filed(theorem, joined, found, seed, stem)
+            joined, shown = _confirmed(theorem, joined, _filed(theorem, joined, found, seed, stem))
+            if joined.verdict is Conclusion.REFUTED:
+                filed[joined.claim] = shown
+        final.append(joined)
     return Result(theorem, replace(verdicts, items=tuple(final)), filed)
+
+
+def _confirmed(
+    theorem: Theorem, verdict: Verdict, filed: tuple[Filed, ...]
+) -> tuple[Verdict, tuple[Filed, ...]]:
+    """Return a refuted verdict on a universal claim with its counterexamples decided over the
+    rationals, where the theorem has an exact form; undecided if all of them are none there.
+
+    Controls stay as they are: false as they are, they are refuted in floating point.
+    """
+    control = verdict.expected is Conclusion.REFUTED
+    if control or not isinstance(theorem.claim(verdict.claim), Universal):
+        return verdict, filed
+    found = [(entry, confirm(theorem, entry.example)) for entry in filed]
+    if found and all(confirmed.contradicted for _, confirmed in found):
+        detail = f"{verdict.detail}; but exact arithmetic says of it: {found[0][1].reason}"
+        return replace(verdict, verdict=Conclusion.UNDECIDED, detail=detail), ()
+    return verdict, tuple(replace(entry, example=c.example) for entry, c in found)
 
 
 def _filed(
