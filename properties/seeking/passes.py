@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -48,9 +49,11 @@ def seek(
     is given too, how long to go on: pass after pass, each with another seed. Without `seconds` the
     same arguments find the same. A KeyboardInterrupt ends the search, and what was found until
     then is returned.
-    Raises InputError where the theorem has nothing to search, TheoremError for functions of the
-    theorem that misbehave.
+    Raises InputError where the theorem has nothing to search, or for a number of seconds that is
+    not finite and above 0; TheoremError for functions of the theorem that misbehave.
     """
+    if seconds is not None and not 0 < seconds < math.inf:
+        raise InputError(f"seconds={seconds}, expected a finite number above 0")
     search = _Search(sought, root_seed, Watch(seconds, now, progress))
     search.require_something()
     endless = seconds is not None and examples is None

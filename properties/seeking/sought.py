@@ -19,8 +19,8 @@ from verify.theorem import Theorem
 class Sought:
     """Violations of a claim of a theorem, in the scope that is left without some assumptions.
 
-    Raises InputError for a rate, which no single instance violates, and UnknownName for an
-    assumption that the claim does not have.
+    Raises InputError for a rate, which no single instance violates, and for an assumption that is
+    given twice; UnknownName for one that the claim does not have.
     """
 
     theorem: Theorem
@@ -34,6 +34,8 @@ class Sought:
                 "universal claim, or a bound of it"
             )
         self.theorem.scope(self.claim, self.without)
+        if twice := [name for name in self.without if self.without.count(name) > 1]:
+            raise InputError(f"without: {twice[0]!r} is given twice, expected each assumption once")
 
     @property
     def universal(self) -> bool:

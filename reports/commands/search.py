@@ -77,7 +77,8 @@ def search(
     """
     from properties.catalogue import find_entry
     from properties.seeking import Sought, seek
-    from reports.searching.files import written
+    from reports.counterexamples.checker import require_checker
+    from reports.searching.files import require_free, written
     from reports.searching.lines import blocks, lines
     from verify.claims import Claim
     from verify.errors import InputError
@@ -87,23 +88,29 @@ def search(
     if not isinstance(entry, Claim):
         raise InputError(f"{claim!r} is measured and claims nothing; search a claim or a control")
     folder = out or _default_folder(entry.id, without)
+    sought = Sought(theorem, entry, without)
+    require_checker(theorem)
+    require_free(folder)
     with ProgressBar("example") as bar, stdout_kept() as stdout:
         name = theorem.address_of(entry.id)
 
         def progress(done: int, total: int, where: str) -> None:
             bar.update(name, done, total, where)
 
-        found = seek(Sought(theorem, entry, without), examples, seconds, seed, progress)
+        found = seek(sought, examples, seconds, seed, progress)
         bar.close()
-        files = written(theorem, found, folder, typed())
-        if as_json:
-            told: dict[str, Any] = {**found.to_json(), "files": [str(file) for file in files]}
-            click.echo(json_text(jsonable(told)), file=stdout, nl=False)
-        else:
-            for line in (*lines(theorem, found), *blocks(found, folder)):
+        if not as_json:  # before anything is written, which may fail
+            for line in (*lines(theorem, found), *blocks(theorem, found, folder)):
                 click.echo(line, file=stdout)
-            for file in files:
-                click.echo(f"Written: {file}", file=stdout)
+        files: list[Path] = []
+        try:
+            files = written(theorem, found, folder, typed())
+        finally:
+            if as_json:
+                told: dict[str, Any] = {**found.to_json(), "files": [str(file) for file in files]}
+                click.echo(json_text(jsonable(told)), file=stdout, nl=False)
+        for file in [] if as_json else files:
+            click.echo(f"Written: {file}", file=stdout)
     return exit_code(found)
 
 

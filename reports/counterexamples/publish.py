@@ -34,6 +34,15 @@ class Published:
         return tuple(path for path in found if path is not None)
 
 
+ENDINGS = (".json", ".txt", ".tex", "_check.py")
+"""Of the files of a counterexample: record, text, LaTeX block, checker."""
+
+
+def names(stem: str) -> list[str]:
+    """Return the names of every file that `publish` may write."""
+    return [f"{stem}{ending}" for ending in ENDINGS]
+
+
 def publish(
     example: Counterexample, folder: str | Path, stem: str, theorem: Theorem | None = None
 ) -> Published:
@@ -44,9 +53,7 @@ def publish(
     a file cannot be written, UnknownName where the theorem is not found.
     """
     known = theorem_of(example) if theorem is None else theorem
-    record, text, block, checker = (
-        Path(folder) / f"{stem}{end}" for end in (".json", ".txt", ".tex", "_check.py")
-    )
+    record, text, block, checker = (Path(folder) / name for name in names(stem))
     source, unchecked = checker_of(known, example)
     counterexample.write(example, record)
     write_text(text, readable(example, record.name, checker.name if source else ""))

@@ -2,35 +2,56 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from properties.seeking import Found
-from reports.counterexamples.publish import publish
+from properties.seeking.found import FORMAT
+from reports.counterexamples.publish import names, publish
 from verify.counterexample import Counterexample, write
+from verify.errors import InputError
 from verify.theorem import Theorem
 from verify.writing import json_text, jsonable, write_text
 
-STEMS = ("smallest", "worst", "unconfirmed")
+SUMMARY = "search.json"
+UNCONFIRMED = "unconfirmed.json"
+
+NAMES = (SUMMARY, *names("smallest"), *names("worst"), UNCONFIRMED)
+"""Every file that a search may write."""
+
+
+def require_free(folder: Path) -> None:
+    """Raise InputError where a file that a search may write is there and is not a search's own:
+    DIR/search.json tells that a folder is one of a search."""
+    if _is_ours(folder):
+        return
+    for name in NAMES:
+        if (folder / name).exists() or (folder / name).is_symlink():
+            raise InputError(
+                f"{folder / name} is there and was not written by a search: {folder / SUMMARY} "
+                f"{'is another file' if (folder / SUMMARY).exists() else 'is missing'}; choose "
+                "another --out"
+            )
 
 
 def written(theorem: Theorem, found: Found, folder: Path, command: str) -> list[Path]:
     """Write search.json and the files of what was found; return their paths.
 
-    Files of an earlier search are removed, so that all in the folder belong together. What is
-    unconfirmed is no counterexample: of it the record alone is written.
-    Raises InputError where a file cannot be written.
+    What an earlier search wrote here and this one does not is removed at the end, so that all in
+    the folder belong together; nothing else is touched. What is unconfirmed is no counterexample:
+    of it the record alone is written.
+    Raises InputError where a file cannot be written, or is not a search's own (`require_free`).
     """
-    for stem in STEMS:
-        for old in (*folder.glob(f"{stem}.*"), folder / f"{stem}_check.py"):
-            old.unlink(missing_ok=True)
-    summary = folder / "search.json"
+    require_free(folder)
+    summary = folder / SUMMARY
     write_text(summary, json_text(jsonable({**found.to_json(), "command": command})))
     files = [summary]
     for stem, example in published(found):
         files += publish(example, folder, stem, theorem).paths
     if found.unconfirmed is not None:
-        write(found.unconfirmed, folder / "unconfirmed.json")
-        files.append(folder / "unconfirmed.json")
+        write(found.unconfirmed, folder / UNCONFIRMED)
+        files.append(folder / UNCONFIRMED)
+    _remove([folder / name for name in NAMES if folder / name not in files])
     return files
 
 
@@ -40,3 +61,25 @@ def published(found: Found) -> list[tuple[str, Counterexample]]:
     if found.worst is not None and len(stems) < len(found.examples):
         stems.append("worst")
     return list(zip(stems, found.examples, strict=True))
+
+
+def _is_ours(folder: Path) -> bool:
+    """Say whether DIR/search.json is what a search writes."""
+    try:
+        if not (folder / SUMMARY).is_file():
+            return False
+        known = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(known, dict) and known.get("format") == FORMAT
+
+
+def _remove(stale: list[Path]) -> None:
+    for path in stale:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as reason:
+            raise InputError(
+                f"{path} is of an earlier search and cannot be removed "
+                f"({reason.strerror or reason}); remove it, or choose another --out"
+            ) from reason

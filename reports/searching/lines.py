@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from properties.seeking import Effort, Found
+from reports.counterexamples.checker import checker_of
 from reports.counterexamples.readable import readable
 from reports.searching.entries import entry
 from reports.searching.files import published
@@ -36,10 +37,11 @@ def lines(theorem: Theorem, found: Found) -> Iterator[str]:
     yield from _outcome(theorem, found)
 
 
-def blocks(found: Found, folder: Path) -> Iterator[str]:
+def blocks(theorem: Theorem, found: Found, folder: Path) -> Iterator[str]:
     """Yield the readable block of the smallest counterexample, or else of the worst."""
     for stem, example in published(found)[:1]:
-        checker = str(folder / f"{stem}_check.py") if (folder / f"{stem}_check.py").exists() else ""
+        source, _ = checker_of(theorem, example)
+        checker = str(folder / f"{stem}_check.py") if source else ""
         yield ""
         yield from readable(example, str(folder / f"{stem}.json"), checker).splitlines()
     yield ""

@@ -164,12 +164,74 @@ def test_files_of_an_earlier_search_do_not_stay(search, tmp_path):
     assert {file.name for file in folder.iterdir()} == {"search.json", "mine.txt"}
 
 
+def test_only_what_a_search_writes_is_removed(search, tmp_path):
+    folder = tmp_path / "here"
+    search("sum_is_small", "--out", folder)
+    mine = {"smallest.bib", "worst.png", "smallest.tex.orig", "smallest.md"}
+    for name in mine:
+        (folder / name).write_text("kept")
+    search("squares_are_bounded", "--out", folder)
+    assert {file.name for file in folder.iterdir()} == {"search.json", *mine}
+
+
+@pytest.mark.parametrize(
+    "name", ["smallest.tex", "worst.json", "unconfirmed.json", "worst_check.py", "search.json"]
+)
+@pytest.mark.parametrize("text", ["mine", "{}", '{"format": "another"}'])
+def test_a_file_of_somebody_else_is_neither_removed_nor_overwritten(search, tmp_path, name, text):
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (folder / name).write_text(text)
+    code, out, err = search("sum_is_small", "--out", folder)
+    assert code == 2
+    assert not out
+    if name == "search.json":
+        assert "search.json is there and was not written by a search" in err
+    else:
+        assert f"{name} is there and was not written by a search" in err
+    assert [(file.name, file.read_text()) for file in folder.iterdir()] == [(name, text)]
+
+
+def test_what_was_found_is_printed_though_it_cannot_be_written(search, tmp_path):
+    (tmp_path / "here").write_text("a file")
+    code, out, err = search("sum_is_small", "--out", "here/below")
+    assert code == 2
+    assert "smallest: n=1: x=(3) →" in out
+    assert "cannot be written" in err
+    code, out, err = search("sum_is_small", "--out", "here/below", "--json")
+    assert code == 2
+    assert json.loads(out)["smallest"]["recipe"] == {"values": {"n": 1, "numbers": [12]}}
+    assert json.loads(out)["files"] == []
+
+
+@pytest.mark.parametrize(
+    ("checker", "said"),
+    [('"print(1)"', "the checker has 0 lines 'RECORD = None'"), ("7", "the checker is int")],
+)
+def test_a_checker_without_a_place_is_told_before_the_search(search, tmp_path, checker, said):
+    changes = f"exact=replace(EXACT, checker={checker})"
+    before = "from dataclasses import replace"
+    code, out, err = search("sum_is_small", "--out", "here", changes=changes, before=before)
+    assert code == 2
+    assert said in err
+    assert not out
+    assert not (tmp_path / "here").exists()
+
+
 @pytest.mark.parametrize(
     ("claim", "arguments", "message"),
     [
         ("nothing", [], "no claim or measure 'nothing'; the nearest names are"),
         ("sum_is_small", ["--without", "nothing"], "no assumption 'nothing' to drop; it has all"),
         ("sum_is_small", ["--seconds", "0"], "0"),
+        ("sum_is_small", ["--seconds", "-1"], "-1"),
+        ("sum_is_small", ["--seconds", "nan"], "seconds=nan, expected a finite number above 0"),
+        ("sum_is_small", ["--seconds", "inf"], "seconds=inf, expected a finite number above 0"),
+        (
+            "sum_is_small",
+            ["--without", "all_are_positive"] * 2,
+            "is given twice, expected each assumption once",
+        ),
         ("sum_is_small", ["--seed", "-1"], "-1"),
     ],
 )
