@@ -9,8 +9,8 @@ on q against the level multiplies his capital by q/level at a trial that holds a
 expected capital never grows if the boundary is at b, whatever the placement of the trials was; so
 by Ville's inequality it ever reaches 1/error with probability ≤ error, and the b that have not cost
 that much are an interval that holds at all times. All trials of a row bear on one interval; its
-width depends on how well q is chosen, its validity does not. What it rests on is that P is monotone
-between the ends given: the caller looks for turns (`turning_points`).
+width depends on how well q is chosen, its validity does not. What it rests on is that P crosses the
+level once between the ends, and this way round; a P that only rises or only falls does.
 
 Sources: Ville, Étude critique de la notion de collectif (1939); Waudby-Smith and Ramdas, JRSS B 86
 (2024) 1–27, for betting; the pooling along an axis is ours [D].
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -78,10 +78,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Boundary:
-    """Where P crosses a level: an estimate, and the interval; infinite where an end is not known.
-
-    estimate is NaN where the interval does not say that there is a crossing at all.
-    """
+    """Where P crosses a level: an estimate, and the interval that holds at any time."""
 
     estimate: float
     low: float
@@ -129,31 +126,46 @@ def fitted(batches: Sequence[Batch]) -> Curve:
     return Curve(centre, width, (float(w[0]), float(w[1]), float(w[2])))
 
 
-@dataclass
 class Wager:
     """Bets against every place of the boundary of one level, round after round.
 
-    direction: how P changes with u.   error: of the interval, over all times.
+    direction: how P changes with u.   error: of the interval, over all times, where P does change
+    so. Of the two directions that a row may have only the true one's interval is promised anything:
+    bet on both and report what either leaves open, and no more error is spent than on one.
     """
 
-    level: float
-    direction: str
-    error: float
-    _places: list[float] = field(default_factory=list)
-    _stakes: list[tuple[Floats, Floats]] = field(default_factory=list)
-    _rounds: list[int] = field(default_factory=list)
+    def __init__(self, level: float, direction: str, error: float) -> None:
+        self.level, self.direction, self.error = level, direction, error
+        # Candidates are the gaps between neighbouring places of trials: gap g ends at edge g.
+        self._edges = np.zeros(0)
+        self._capital = np.zeros((1, len(_BOLDNESS)))
+        self._most = np.zeros(1)
 
     def settle(self, batches: Sequence[Batch], guide: Curve | None) -> None:
         """Take in a round of trials; guide: fitted to earlier rounds alone, None in the first."""
         for batch in batches:
-            self._places.append(batch.place)
             expected = 0.5 if guide is None else float(guide(batch.place))
             trust = _DOUBT if guide is None else _TRUST
             # Undecided trials count for what is tested.
             at_least = self._gains(batch.outcomes != VIOLATED, expected, trust, above=False)
             at_most = self._gains(batch.outcomes == HOLDS, expected, trust, above=True)
-            self._stakes.append((at_least, at_most))
-        self._rounds.append(len(self._places))
+            before, after = at_least, at_most  # gains of gaps before the place, and after it
+            if self.direction == FALLING:
+                before, after = after, before
+            place = self._index_of(batch.place)
+            self._capital[: place + 1] += before
+            self._capital[place + 1 :] += after
+        mixed = np.logaddexp.reduce(self._capital, axis=1) - math.log(len(_BOLDNESS))
+        self._most = np.maximum(self._most, mixed)
+
+    def _index_of(self, place: float) -> int:
+        """Return the index of an edge; a new one splits its gap, whose past both parts share."""
+        index = int(np.searchsorted(self._edges, place))
+        if index == self._edges.size or self._edges[index] != place:
+            self._edges = np.insert(self._edges, index, place)
+            self._capital = np.insert(self._capital, index, self._capital[index], axis=0)
+            self._most = np.insert(self._most, index, self._most[index])
+        return index
 
     def _gains(self, held: Any, expected: float, trust: float, above: bool) -> Floats:
         """Return the logarithm of what each bet gains on a batch, (K,).
@@ -171,42 +183,21 @@ class Wager:
         gained = np.where(held, np.log(bets / self.level), np.log((1 - bets) / (1 - self.level)))
         return np.asarray(gained.sum(axis=1))
 
+    @property
+    def excluded(self) -> bool:
+        """Whether every place is: P does not change in this direction."""
+        return math.isnan(self.interval()[0])
+
     def interval(self) -> tuple[float, float]:
         """Return the ends of the places that are not excluded, infinite where none is.
 
-        Ends are places of trials. Both are NaN where every place is excluded, which refutes that P
-        is monotone.
+        Ends are places of trials. Both are NaN where every place is excluded.
         """
-        if not self._places:
-            return -math.inf, math.inf
-        places = np.array(self._places)
-        edges = np.unique(places)
-        at_least, at_most = (np.stack([s[k] for s in self._stakes]) for k in (0, 1))
-        # Candidates are the gaps between neighbouring places: gap g has edges[:g] to its left.
-        left = places[None, :] < np.append(edges, math.inf)[:, None]
-        low_side = left if self.direction == RISING else ~left  # where P ≤ level is what is said
-        gains = np.where(low_side[:, :, None], at_most[None], at_least[None])
-        capital = np.cumsum(gains, axis=1)[:, [end - 1 for end in self._rounds if end]]
-        mixed = np.logaddexp.reduce(capital, axis=2) - math.log(capital.shape[2])
-        open_ = np.flatnonzero(mixed.max(axis=1) < -math.log(self.error))
+        open_ = np.flatnonzero(self._most < -math.log(self.error))
         if not open_.size:
             return math.nan, math.nan
-        ends = np.concatenate([[-math.inf], edges, [math.inf]])
+        ends = np.concatenate([[-math.inf], self._edges, [math.inf]])
         return float(ends[open_[0]]), float(ends[open_[-1] + 1])
-
-
-def estimated(wager: Wager, curve: Curve, low: float, high: float) -> Boundary:
-    """Return the boundary: where the fitted curve crosses the level, within the interval.
-
-    low, high: the ends of the axis.
-    """
-    first, last = wager.interval()
-    if math.isnan(first) or (first == -math.inf and last == math.inf):
-        return Boundary(math.nan, -math.inf, math.inf)
-    if last <= low or first >= high:
-        return Boundary(math.nan, first, last)
-    within = max(first, low), min(last, high)
-    return Boundary(crossing(curve, wager.level, wager.direction, *within), first, last)
 
 
 def crossing(curve: Curve, level: float, direction: str, low: float, high: float) -> float:
@@ -224,39 +215,39 @@ def crossing(curve: Curve, level: float, direction: str, low: float, high: float
     return float((grid[place - 1] + grid[place]) / 2)
 
 
-def turning_points(batches: Sequence[Batch], error: float) -> list[float]:
-    """Return the places where P certainly turns from rising to falling or back, in order.
+def own_interval(batch: Batch, error: float) -> tuple[float, float]:
+    """Return the anytime-valid interval of P at one place, from the trials there alone."""
+    low = confidence_sequence(batch.holds, batch.trials, error)[0]
+    high = confidence_sequence(batch.holds + batch.undecided, batch.trials, error)[1]
+    return low, high
 
-    batches: one a place.   Each place has its own anytime-valid interval at an equal share of the
-    error; a turn is an extreme that differs, interval from interval, from places on both sides.
+
+ABOVE, BELOW, UNCLEAR = 1, -1, 0
+"""On which side of a level P lies at a place."""
+
+
+def side_of(batch: Batch, level: float, error: float) -> int:
+    """Return on which side of a level P is at one place, from the trials there alone."""
+    low, high = own_interval(batch, error)
+    return ABOVE if low >= level else BELOW if high < level else UNCLEAR
+
+
+def turns(batches: Sequence[Batch], error: float) -> bool:
+    """Say whether P certainly turns from rising to falling or back.
+
+    batches: one a place.   error: of each place's own interval. It turns if places on both sides of
+    some place certainly lie both below it or both above it.
     """
     ordered = sorted(batches, key=lambda batch: batch.place)
-    share = error / max(1, len(ordered))
-    bounds = [
-        (
-            b.place,
-            confidence_sequence(b.holds, b.trials, share)[0],
-            confidence_sequence(b.holds + b.undecided, b.trials, share)[1],
-        )
-        for b in ordered
-    ]
-    turns: list[float] = []
-    highest = lowest = None  # (place, bound) of the extremes since the last turn
-    going = ""
-    for place, low, high in bounds:
-        if highest is not None and high < highest[1] and going != FALLING:
-            if going == RISING:
-                turns.append(highest[0])
-            going, lowest = FALLING, (place, high)
-        elif lowest is not None and low > lowest[1] and going != RISING:
-            if going == FALLING:
-                turns.append(lowest[0])
-            going, highest = RISING, (place, low)
-        if highest is None or low > highest[1]:
-            highest = (place, low)
-        if lowest is None or high < lowest[1]:
-            lowest = (place, high)
-    return turns
+    bounds = [own_interval(batch, error) for batch in ordered]
+    for k in range(1, len(bounds) - 1):
+        before, after = bounds[:k], bounds[k + 1 :]
+        low, high = bounds[k]
+        if any(b[1] < low for b in before) and any(b[1] < low for b in after):
+            return True
+        if any(b[0] > high for b in before) and any(b[0] > high for b in after):
+            return True
+    return False
 
 
 @dataclass(frozen=True)

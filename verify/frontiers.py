@@ -25,6 +25,7 @@ class FrontierRequest:
     budget: trials of the claim in all; the coarse grid is sampled whatever it is, and the lines
     beside the claim come on top.
     confidence: that no interval of the claim's boundaries is wrong, at any time.
+    without: assumptions that are dropped; see `Theorem.scope`.
     """
 
     x: Axis
@@ -35,6 +36,7 @@ class FrontierRequest:
     budget: int = 20_000
     confidence: float = 0.95
     root_seed: int = 0
+    without: tuple[str, ...] = ()
 
     @property
     def rows(self) -> tuple[Coordinate | None, ...]:
@@ -47,8 +49,10 @@ class FrontierRow:
     """Where one row crosses one level, in units of x; None where it is not known.
 
     low, high: the anytime-valid interval; None where that side is open.   trials: of the row.
-    direction: how the probability changes with x.   note: why there is no boundary, if so, or that
-    there are several.   absent: whether it is certain that there is none in the range.
+    direction: how the probability changes with x, None where the trials leave that open.
+    note: why there is no boundary, if so, or that there are several.   absent: whether at every
+    value sampled the probability is certainly on one side.   settled: whether more trials could
+    only sharpen what is said: there is a boundary with both ends, or it is absent.
     """
 
     y: Coordinate | None
@@ -60,11 +64,7 @@ class FrontierRow:
     direction: str | None
     note: str = ""
     absent: bool = False
-
-    @property
-    def settled(self) -> bool:
-        """Whether the interval has both ends, or there certainly is no boundary."""
-        return self.absent or (self.low is not None and self.high is not None)
+    settled: bool = False
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,7 @@ class Frontier:
             "budget": asked.budget,
             "confidence": asked.confidence,
             "seed": asked.root_seed,
+            "without": list(asked.without),
         }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from reports.exit_codes import ALL_AS_EXPECTED, UNSETTLED
 from reports.frontier.request import Asked
-from reports.frontier.words import is_settled, sentence
+from reports.frontier.words import sentence
 from reports.runs.running import STORE_NAME
 from reports.runs.summary import versions
 from reports.typography import Part
@@ -83,7 +83,7 @@ def complete(measured: dict[str, Any], command: str, created: str = "") -> dict[
 
 def exit_code(found: Part) -> int:
     """Return 0 if every row is settled, else 3."""
-    settled = all(is_settled(row) for row in found["rows"])
+    settled = all(row["settled"] for row in found["rows"])
     return ALL_AS_EXPECTED if settled else UNSETTLED
 
 

@@ -53,7 +53,8 @@ ROW = _all_of(
     trials=_said(_COUNT, "of the row, at all levels"),
     direction=_said({"enum": ["rising", "falling", None]}, "of the probability along x"),
     note=_said(_TEXT, "why there is no boundary, or that there are several; empty otherwise"),
-    absent=_said({"type": "boolean"}, "whether it is certain that there is none in the range"),
+    absent=_said({"type": "boolean"}, "whether every value sampled certainly is on one side"),
+    settled=_said({"type": "boolean"}, "whether there is a boundary with both ends, or none"),
 )
 FIT = _all_of(
     level=_SHARE,
@@ -99,6 +100,7 @@ MEASURED: dict[str, Any] = {
     "statement": _TEXT,
     "x": AXIS,
     "y": {"anyOf": [AXIS, {"type": "null"}]},
+    "without": _said(_list_of(_TEXT), "assumptions that were dropped"),
     "at": {"type": "object", "additionalProperties": _COORDINATE},
     "levels": {"type": "array", "items": _SHARE, "minItems": 1},
     "confidence": _SHARE,

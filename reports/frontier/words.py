@@ -115,11 +115,6 @@ def line_name(line: Part) -> str:
     return line["what"] if line["id"] == line["what"] else f"{line['what']} {line['id']}"
 
 
-def is_settled(row: Part) -> bool:
-    """Whether a row's interval has both ends, or there certainly is no boundary."""
-    return row["absent"] or (row["low"] is not None and row["high"] is not None)
-
-
 def place_words(found: Part) -> str:
     """Say what is the same everywhere; "" where nothing was given."""
     return point_text(found["at"])

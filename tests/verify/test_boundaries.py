@@ -8,19 +8,22 @@ import numpy as np
 import pytest
 
 from verify.boundaries import (
+    ABOVE,
+    BELOW,
     FALLING,
     HOLDS,
     RISING,
+    UNCLEAR,
     UNDECIDED,
     VIOLATED,
     Batch,
     Boundary,
     Wager,
     crossing,
-    estimated,
     fit_law,
     fitted,
-    turning_points,
+    side_of,
+    turns,
 )
 
 
@@ -154,46 +157,36 @@ class TestCurve:
         assert crossing(curve, 0.5, RISING, 0.0, 1.0) == 0.0
         assert crossing(curve, 0.5, FALLING, 0.0, 1.0) == 1.0
 
-    def test_an_estimate_lies_within_its_interval(self) -> None:
-        wager = Wager(0.5, RISING, 0.05)
-        trials = [batch(-1.0, violated=40), batch(1.0, holds=40)]
-        wager.settle(trials, None)
-        found = estimated(wager, fitted(trials), -5.0, 5.0)
-        assert (found.low, found.high) == (-1.0, 1.0)
-        assert -1.0 < found.estimate < 1.0
-
-    def test_no_estimate_without_a_crossing(self) -> None:
-        wager = Wager(0.5, RISING, 0.05)
-        trials = [batch(u, holds=40) for u in (0.0, 1.0)]
-        wager.settle(trials, None)
-        assert math.isnan(estimated(wager, fitted(trials), 0.0, 1.0).estimate)
-
 
 class TestTurns:
+    @staticmethod
+    def row(*shares: int) -> list[Batch]:
+        return [batch(float(u), holds=k, violated=50 - k) for u, k in enumerate(shares)]
+
     def test_a_monotone_row_has_none(self) -> None:
-        row = [batch(float(u), holds=10 * u, violated=60 - 10 * u) for u in range(7)]
-        assert turning_points(row, 0.05) == []
+        assert not turns(self.row(0, 10, 20, 30, 40, 50), 0.004)
+        assert not turns(self.row(50, 40, 20, 0), 0.004)
 
-    def test_an_island_has_one(self) -> None:
-        shares = (0, 0, 50, 50, 0, 0)
-        row = [batch(float(u), holds=k, violated=50 - k) for u, k in enumerate(shares)]
-        assert turning_points(row, 0.05) == [2.0]
-
-    def test_a_hole_has_one_and_two_islands_three(self) -> None:
-        def row(*shares: int) -> list[Batch]:
-            return [batch(float(u), holds=k, violated=50 - k) for u, k in enumerate(shares)]
-
-        assert turning_points(row(50, 50, 0, 50), 0.05) == [2.0]
-        assert turning_points(row(0, 50, 0, 50, 0), 0.05) == [1.0, 2.0, 3.0]
+    def test_islands_and_holes_turn(self) -> None:
+        assert turns(self.row(0, 0, 50, 50, 0, 0), 0.004)
+        assert turns(self.row(50, 50, 0, 50), 0.004)
+        assert turns(self.row(0, 50, 0, 50, 0), 0.004)
 
     def test_fluctuations_are_no_turns(self) -> None:
         for row in range(60):
             generator = np.random.default_rng([5, row])
             trials = [drawn(u, logistic(u), 50, generator) for u in np.linspace(-2, 2, 9)]
-            assert turning_points(trials, 0.05) == []
+            assert not turns(trials, 0.05 / 9)
 
     def test_places_without_trials_say_nothing(self) -> None:
-        assert turning_points([batch(0.0), batch(1.0, holds=50), batch(2.0)], 0.05) == []
+        assert not turns([batch(0.0), batch(1.0, holds=50), batch(2.0)], 0.05)
+
+    def test_sides_of_a_level(self) -> None:
+        assert side_of(batch(0.0, holds=50), 0.5, 0.01) == ABOVE
+        assert side_of(batch(0.0, violated=50), 0.5, 0.01) == BELOW
+        assert side_of(batch(0.0, holds=25, violated=25), 0.5, 0.01) == UNCLEAR
+        assert side_of(batch(0.0, undecided=500), 0.5, 0.01) == UNCLEAR
+        assert side_of(batch(0.0), 0.5, 0.01) == UNCLEAR
 
 
 class TestLaw:

@@ -212,7 +212,12 @@ def _require_same(theorem: Theorem, key: Key, root_seed: int, one: Record, other
 def _evaluate(task: _Task) -> Record:
     theorem = task.theorem or _from_source(task.origin, task.source)
     cell, block = task.key
-    return evaluate_block(theorem, cell, task.root_seed, block, _backend(task.backend))
+    try:
+        return evaluate_block(theorem, cell, task.root_seed, block, _backend(task.backend))
+    except TheoremError:
+        raise
+    except InputError as reason:
+        raise InputError(f"{reason} (at {cell.point})") from reason
 
 
 @lru_cache(maxsize=8)

@@ -58,6 +58,7 @@ def row(y: Any, level: float, boundary: float | None, **changes: Any) -> dict[st
         "direction": "rising" if known else None,
         "note": "",
         "absent": False,
+        "settled": known,
         **changes,
     }
 

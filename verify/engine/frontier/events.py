@@ -28,9 +28,11 @@ def claim_event(
 ) -> Event:
     """Return the event that the claim holds."""
     control = broken_by(theorem, claim)
+    beside = tuple(a.id for a in given if a not in claim.given)
 
     def cell(x: Coordinate, y: Coordinate | None) -> Cell:
-        return Cell(point_of(request, x, y), control, (claim.id,), theorem.block)
+        point = point_of(request, x, y)
+        return Cell(point, control, (claim.id,), theorem.block, (), beside)
 
     def outcomes(record: Record) -> tuple[Outcomes, Floats]:
         value, rounding = (record[f"{claim.id}.{name}"] for name in ("value", "rounding"))

@@ -25,6 +25,10 @@ from verify.theorem import Theorem
 _BISECTIONS = 12
 """Halvings of the stretch of the coarse grid in which an assumption begins to be met."""
 
+_CLEAR = 0.1
+"""An assumption whose share of trials, at some value of the coarse grid, is neither below this nor
+above what is left of 1 has no line: a matter of chance, it is no boundary between two regions."""
+
 _MOST = 0.5
 """Share of the trials from which an assumption counts as met at a place."""
 
@@ -40,30 +44,28 @@ def prediction_line(claim: Claim, survey: Survey, request: FrontierRequest) -> F
         ]
         trials = sum(place.trials for place in row.places.values())
         for level in request.levels:
-            for segment in row.segments:
-                inner = [(u, p) for u, p in known if segment.holds(u)]
-                at = _interpolated(inner, level, segment.direction)
-                if at is not None:
-                    x = survey.grid.value(at)
-                    rows.append(FrontierRow(row.y, level, x, None, None, trials, segment.direction))
+            for at, way in _interpolated(known, level):
+                x = survey.grid.value(at)
+                rows.append(FrontierRow(row.y, level, x, None, None, trials, way, settled=True))
     meaning = "" if claim.prediction is None else label_of(claim.prediction)
     exact = [replace(row, low=row.boundary, high=row.boundary) for row in rows]
     fits, _ = fits_of(exact, request.levels, "")
     return FrontierLine("prediction", "prediction", meaning, tuple(rows), fits)
 
 
-def _interpolated(known: Sequence[tuple[float, float]], level: float, way: str) -> float | None:
-    """Return where values cross a level, with log odds linear between two places; None if nowhere.
-
-    Small fluctuations are smoothed by the running extreme.
-    """
-    smooth = np.minimum.accumulate if way == FALLING else np.maximum.accumulate
-    above = smooth(_log_odds(np.clip([p for _, p in known], 1e-9, 1 - 1e-9)) - _log_odds(level))
+def _interpolated(known: Sequence[tuple[float, float]], level: float) -> list[tuple[float, str]]:
+    """Return where values cross a level, with log odds linear between two places, and how."""
+    above = _log_odds(np.clip([p for _, p in known], 1e-9, 1 - 1e-9)) - _log_odds(level)
+    found = []
     for i in range(1, len(known)):
         if (above[i] >= 0) != (above[i - 1] >= 0):
             (u, v), part = (known[i - 1][0], known[i][0]), -above[i - 1]
-            return float(u + (v - u) * part / (above[i] - above[i - 1]))
-    return None
+            at = float(u + (v - u) * part / (above[i] - above[i - 1]))
+            found.append((at, RISING if above[i] >= 0 else FALLING))
+    if len(found) > 2 and found[0][1] == found[-1][1]:
+        # Fluctuations where values and level are close: the middle one of an odd number.
+        found = [found[len(found) // 2]]
+    return found
 
 
 def _log_odds(p: Any) -> Any:
@@ -83,7 +85,7 @@ class _Flip:
 def assumption_lines(
     theorem: Theorem, claim: Claim, request: FrontierRequest, grid: Grid, blocks: Blocks
 ) -> list[FrontierLine]:
-    """Return, for each assumption that most trials meet on a part of a row only, where it begins.
+    """Return, for each assumption that trials meet on a part of a row only, where it begins.
 
     The theorem's hypotheses and what the claim is given, certificates left out; the interval is
     that between two values next to each other, and no statistical one.
@@ -107,6 +109,8 @@ def assumption_lines(
     flips = []
     for y in request.rows:
         for name in ids:
+            if not all(_is_clear(shares[y, x][name]) for x in values):
+                continue
             for x, other in pairwise(values):
                 first, last = (shares[y, at][name] >= _MOST for at in (x, other))
                 if first != last:
@@ -130,8 +134,13 @@ def assumption_lines(
     ]
 
 
+def _is_clear(share: float) -> bool:
+    """Whether nearly all trials agree on whether an assumption is met."""
+    return not _CLEAR < share < 1 - _CLEAR
+
+
 def _row(flip: _Flip, block: int) -> FrontierRow:
     direction = RISING if flip.outside < flip.inside else FALLING
     low, high = sorted((flip.outside, flip.inside))
     trials = (COARSE + _BISECTIONS) * block
-    return FrontierRow(flip.y, _MOST, flip.inside, low, high, trials, direction)
+    return FrontierRow(flip.y, _MOST, flip.inside, low, high, trials, direction, settled=True)

@@ -14,17 +14,28 @@ from concurrent.futures import Executor
 from dataclasses import replace
 
 from verify.arrays import Backend
-from verify.boundaries import RISING
+from verify.boundaries import ABOVE, UNCLEAR, own_interval
+from verify.boundaries import crossing as crossing_of
 from verify.claims import Claim, Rate
 from verify.engine.executors import ProcessPool
+from verify.engine.frontier.aiming import direction_of
+from verify.engine.frontier.crossings import Crossing
 from verify.engine.frontier.events import assumption_event, claim_event
 from verify.engine.frontier.grids import Grid
 from verify.engine.frontier.lines import assumption_lines, prediction_line
-from verify.engine.frontier.survey import COARSE, Event, Place, Row, Survey, sorted_places
+from verify.engine.frontier.survey import (
+    COARSE,
+    Event,
+    Level,
+    Place,
+    Row,
+    Survey,
+    sorted_places,
+)
 from verify.engine.gather import Blocks
 from verify.engine.plan import whole
 from verify.engine.store import Store
-from verify.errors import InputError
+from verify.errors import InputError, TheoremError
 from verify.frontiers import (
     Frontier,
     FrontierCell,
@@ -33,7 +44,6 @@ from verify.frontiers import (
     FrontierRow,
     fits_of,
 )
-from verify.statistics import confidence_sequence
 from verify.theorem import Theorem
 
 FrontierProgress = Callable[[int, int, str], None]
@@ -62,16 +72,25 @@ def measure_frontier(
     """
     _require_measurable(theorem, claim, request)
     grid = Grid(request.x)
-    given = tuple(a for a in claim.given if not a.certificate)
-    left_out = tuple(a for a in claim.given if a.certificate)
+    given = tuple(a for a in theorem.scope(claim, request.without) if not a.certificate)
+    certificates = tuple(a for a in claim.given if a.certificate)
     blocks = Blocks(theorem, request.root_seed, executor, store, backend)
     coarse = len(request.rows) * len(grid.spread(COARSE)) * theorem.block
     beside = coarse + round(_CERTIFICATES_SHARE * request.budget)
-    said = _teller(progress, request.budget + beside * len(left_out))
+    said = _teller(progress, request.budget + beside * len(certificates))
 
     def surveyed(event: Event, budget: int, what: str) -> Survey:
         survey = Survey(event, grid, request.rows, request.levels, 1 - request.confidence, blocks)
-        survey.run(budget, lambda spent: said(spent, what))
+        try:
+            survey.run(budget, lambda spent: said(spent, what))
+        except TheoremError:
+            raise
+        except InputError as reason:
+            low, high = request.x.low, request.x.high
+            raise InputError(
+                f"{reason}; if no problem can be drawn there, cut the range: --x "
+                f"{request.x.name}:LOW:HIGH (it was {low:g} to {high:g})"
+            ) from reason
         said(survey.spent, what, done=True)
         return survey
 
@@ -80,7 +99,7 @@ def measure_frontier(
     y = "" if request.y is None else request.y.name
     fits, comparison = fits_of(rows, request.levels, y)
     lines = []
-    for certificate in left_out:
+    for certificate in certificates:
         event = assumption_event(certificate, given, request)
         found = _rows(surveyed(event, beside, certificate.id))
         lines.append(
@@ -102,7 +121,7 @@ def measure_frontier(
         statement=claim.statement,
         request=request,
         given=tuple(a.id for a in given),
-        left_out=tuple(a.id for a in left_out),
+        left_out=tuple(dict.fromkeys((*request.without, *(a.id for a in certificates)))),
         trials=survey.spent,
         rows=rows,
         fits=fits,
@@ -165,51 +184,73 @@ def _rows(survey: Survey) -> tuple[FrontierRow, ...]:
     return tuple(
         found
         for row in survey.rows
-        for level in survey.levels
+        for level in row.levels
         for found in _crossings(survey, row, level)
     )
 
 
-def _crossings(survey: Survey, row: Row, level: float) -> list[FrontierRow]:
+def _crossings(survey: Survey, row: Row, level: Level) -> list[FrontierRow]:
     """Return where a row crosses a level: once, or for each stretch that does if it turns."""
     trials = sum(place.trials for place in row.places.values())
-    if not any(place.batch.trials for place in row.places.values()):
+    in_scope = sum(place.batch.trials for place in row.places.values())
+    undecided = sum(place.batch.undecided for place in row.places.values())
+    bare = FrontierRow(row.y, level.level, None, None, None, trials, None)
+    if not in_scope:
         note = "no trial met what the claim is given, anywhere along the row"
-        return [FrontierRow(row.y, level, None, None, None, trials, None, note)]
-    values = {place.u: float(place.x) for place in row.places.values()}
-    found, absent = [], []
-    for segment in row.segments:
-        for wager in (one.wager for one in segment.levels if one.wager.level == level):
-            at = row.boundary(segment, wager)
-            if math.isnan(at.low):
-                note = "the trials contradict a probability that only rises or only falls here"
-                found.append(FrontierRow(row.y, level, None, None, None, trials, None, note))
-            elif at.high <= segment.low or at.low >= segment.high:
-                beyond = (at.high <= segment.low) == (segment.direction == RISING)
-                absent.append("above" if beyond else "below")
-            else:
-                first, last = (values.get(end) for end in (at.low, at.high))
-                place = None
-                if not math.isnan(at.estimate):
-                    place = float(f"{survey.grid.value(at.estimate):.6g}")
-                found.append(
-                    FrontierRow(row.y, level, place, first, last, trials, segment.direction)
-                )
-    if len(found) > 1:
+        return [replace(bare, note=note)]
+    found = [
+        _placed(survey, row, bare, crossing)
+        for crossing in level.crossings
+        if crossing.beyond is None
+    ]
+    if not found:
+        return [_absent(row, level, bare)]
+    if level.turned:
         note = f"one of {len(found)} crossings: the probability turns along this row"
-        return [replace(one, note=one.note or note) for one in found]
-    if found or not absent:
-        return found
-    side = f"above {level:g}" if absent[0] == "above" else f"below {level:g}"
-    note = f"no boundary: the probability stays {side} from end to end"
-    return [FrontierRow(row.y, level, None, None, None, trials, None, note, absent=True)]
+        found = [replace(one, note=note) for one in found] if len(found) > 1 else found
+    if 2 * undecided > in_scope:
+        note = f"{undecided} of {in_scope} trials in scope are undecided"
+        found = [replace(one, note="; ".join(filter(None, (one.note, note)))) for one in found]
+    return found
+
+
+def _placed(survey: Survey, row: Row, bare: FrontierRow, crossing: Crossing) -> FrontierRow:
+    """Return a crossing with its interval, and an estimate where the interval has both ends."""
+    values = {place.u: float(place.x) for place in row.places.values()}
+    low, high = crossing.interval()
+    first, last = values.get(low), values.get(high)
+    row_ends = (low, high) == survey.grid.ends
+    boundary = None
+    if first is not None and last is not None and not row_ends:
+        curve, way = row.curve(crossing.low, crossing.high), direction_of(crossing, row.places)
+        at = crossing_of(curve, bare.level, way, low, high)
+        boundary = float(f"{survey.grid.value(at):.6g}")
+    return replace(
+        bare,
+        boundary=boundary,
+        low=first,
+        high=last,
+        direction=crossing.direction,
+        settled=boundary is not None,
+        note="" if not row_ends else "somewhere along the row: more trials would tell where",
+    )
+
+
+def _absent(row: Row, level: Level, bare: FrontierRow) -> FrontierRow:
+    """Say that a row does not cross a level, or is not seen to."""
+    sides = {side for _, side in row.sides(level.level)}
+    if len(sides) == 1 and UNCLEAR not in sides:
+        word = "above" if sides == {ABOVE} else "below"
+        note = f"no boundary: the probability stays {word} {level.level:g} at every value sampled"
+        return replace(bare, note=note, absent=True, settled=True)
+    note = "no boundary was found within the budget"
+    return replace(bare, note=f"{note}, though the probability turns" if level.turned else note)
 
 
 def _cell(row: Row, place: Place, request: FrontierRequest) -> FrontierCell:
     """Return the counts at one place; its interval holds by itself, at any time."""
     batch, error = place.batch, 1 - request.confidence
-    low = confidence_sequence(batch.holds, batch.trials, error)[0]
-    high = confidence_sequence(batch.holds + batch.undecided, batch.trials, error)[1]
+    low, high = own_interval(batch, error)
     return FrontierCell(
         row.y,
         place.x,

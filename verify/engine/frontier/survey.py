@@ -1,7 +1,11 @@
 """One event's frontier: how often it holds along an axis, sampled where its boundaries lie.
 
-A coarse grid comes first, so that islands are not missed; then rounds of trials on both sides of
-where each boundary is believed to be, at a distance at which those that are left can tell.
+A coarse grid comes first, so that islands wider than its gaps are not missed; then rounds of trials
+on both sides of where each boundary is believed to be, at a distance at which those that are left
+can tell. A row is taken to cross each level once, in a direction that the trials decide
+(`crossings.Crossing`), until they contradict that; then every place is asked on which side of the
+level it is, and each stretch between neighbours on opposite sides has a boundary of its own, judged
+by trials drawn afterwards.
 """
 
 from __future__ import annotations
@@ -15,18 +19,20 @@ from typing import Any
 import numpy as np
 
 from verify.boundaries import (
+    ABOVE,
+    BELOW,
     FALLING,
     RISING,
+    UNCLEAR,
     Batch,
-    Boundary,
     Curve,
-    Wager,
-    crossing,
-    estimated,
     fitted,
-    turning_points,
+    side_of,
+    turns,
 )
 from verify.engine.evaluate import Record
+from verify.engine.frontier.aiming import aims_of
+from verify.engine.frontier.crossings import Crossing
 from verify.engine.frontier.grids import Grid
 from verify.engine.gather import Blocks, Key
 from verify.engine.plan import Cell
@@ -39,11 +45,8 @@ Outcomes = np.ndarray[Any, np.dtype[np.int8]]
 COARSE = 13
 """Values of the coarse grid along a row."""
 
-_SPARE = 3.0
-"""Evidence beyond what excludes a place, in natural logarithms, that a distance is chosen for."""
-
-_FEW, _NEARER = 4, 0.5
-"""Blocks that should exclude a first aim, and how much nearer the next one is."""
+_REFINEMENTS = 3
+"""How often values are added around the extreme of a row that turns, to find its other side."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,7 @@ class Place:
 
     x: Coordinate
     u: float
+    number: int
     blocks: int = 0
     trials: int = 0
     batch: Batch = field(default_factory=lambda: Batch(0.0, np.zeros(0, dtype=np.int8)))
@@ -85,41 +89,48 @@ class Place:
 
 @dataclass
 class Level:
-    """The bets on one level, and the places on both sides (−1, +1) at which they are aimed."""
+    """One level of one row: where it is crossed.
 
-    wager: Wager
-    aims: dict[int, float] = field(default_factory=dict)
+    crossings: the whole row, until it is seen to turn; then the stretches that cross it, once they
+    are known.   explored: trials spent on which side the places of a row that turns are.
+    """
 
-
-@dataclass
-class Segment:
-    """A stretch of a row along which the probability is monotone."""
-
-    low: float
-    high: float
-    direction: str
-    levels: list[Level]
-
-    def holds(self, place: float) -> bool:
-        """Whether a place lies on it."""
-        return self.low <= place <= self.high
+    level: float
+    crossings: list[Crossing]
+    turned: bool = False
+    explored: int = 0
+    refined: int = 0
 
 
 @dataclass
 class Row:
-    """One row: its places by value, and its segments once the coarse grid has been seen."""
+    """One row: its places by value, in the order in which they were first sampled, and its levels.
+
+    error: of all that is said of the row: a quarter for whether it turns, a quarter for the sides
+    of its places, half for bets.
+    """
 
     y: Coordinate | None
+    error: float
     places: dict[Coordinate, Place] = field(default_factory=dict)
-    segments: list[Segment] = field(default_factory=list)
+    levels: list[Level] = field(default_factory=list)
 
-    def curve(self, segment: Segment) -> Curve:
-        """Return the curve fitted to all trials on a segment."""
-        return fitted([p.batch for p in self.places.values() if segment.holds(p.u)])
+    def curve(self, low: float, high: float) -> Curve:
+        """Return the curve fitted to all trials between two places."""
+        return fitted([p.batch for p in self.places.values() if low <= p.u <= high])
 
-    def boundary(self, segment: Segment, wager: Wager) -> Boundary:
-        """Return where a segment crosses a level, as known by now."""
-        return estimated(wager, self.curve(segment), segment.low, segment.high)
+    def sides(self, level: float) -> list[tuple[Place, int]]:
+        """Return the side of a level on which each place with trials in scope is, in their order.
+
+        All at once they are wrong with the probability that is kept for it: that of place number k
+        is 6/(π²k²) of it, however many there will be.
+        """
+        share = self.error / 4 / len(self.levels) * 6 / math.pi**2
+        return [
+            (place, side_of(place.batch, level, share / place.number**2))
+            for place in sorted_places(self)
+            if place.batch.trials
+        ]
 
 
 class Survey:
@@ -138,9 +149,8 @@ class Survey:
         blocks: Blocks,
     ) -> None:
         self.event, self.grid, self.levels, self.blocks = event, grid, levels, blocks
-        self.rows = [Row(y) for y in rows]
+        self.rows = [Row(y, error / len(rows)) for y in rows]
         self.spent = 0
-        self._share = error / len(self.rows)
 
     def run(self, budget: int, told: Callable[[int], None]) -> None:
         """Sample the coarse grid, then the boundaries until the budget (in trials) is spent.
@@ -148,62 +158,127 @@ class Survey:
         told: called with the trials so far, after each round. The coarse grid is sampled whatever
         the budget is.
         """
-        coarse = [(row, x) for row in self.rows for x in self.grid.spread(COARSE)]
-        self._sample(coarse)
+        self._sample([(row, x) for row in self.rows for x in self.grid.spread(COARSE)])
         told(self.spent)
         for row in self.rows:
-            row.segments = self._segments(row)
-            self._settle(row, [place.batch for place in row.places.values()], None)
-        size = self.blocks.theorem.block
-        while (open_ := self._open()) and self.spent + 2 * len(open_) * size <= budget:
-            left = (budget - self.spent) // (2 * len(open_))
-            asked = [
-                (row, x)
-                for row, segment, level in open_
-                for x in self._beside(row, segment, level, left)
-            ]
-            guides = {id(s): row.curve(s) for row in self.rows for s in row.segments}
+            self._begin(row)
+        each = max(0, budget - self.spent) // (len(self.rows) * len(self.levels))
+        while asked := self._asked(budget, each):
+            guides = {
+                id(crossing): row.curve(crossing.low, crossing.high)
+                for row in self.rows
+                for level in row.levels
+                for crossing in level.crossings
+            }
             for row, batches in self._sample(asked):
-                self._settle(row, batches, guides)
+                for level in row.levels:
+                    for crossing in level.crossings:
+                        crossing.settle(batches, guides[id(crossing)])
+                    self._turn_if_contradicted(row, level)
             told(self.spent)
 
-    def _open(self) -> list[tuple[Row, Segment, Level]]:
-        """Return what may have a boundary that more trials would bring nearer."""
-        return [
-            (row, segment, level)
-            for row in self.rows
-            for segment in row.segments
-            for level in segment.levels
-            if _is_open(segment, *level.wager.interval())
-        ]
-
-    def _segments(self, row: Row) -> list[Segment]:
-        """Return the monotone stretches of a row, by the coarse grid: the whole row, unless the
-        probability certainly turns.
-
-        Half of the row's error goes to finding turns, half to the intervals; where there are turns,
-        to all that there might be.
-        """
+    def _begin(self, row: Row) -> None:
+        """Bet on the coarse grid, of a row that does not turn."""
         batches = [place.batch for place in row.places.values()]
-        turns = turning_points(batches, self._share / 2)
-        low, high = self.grid.ends
-        ends = [low, *turns, high]
-        # Direction and stretch are chosen by the trials that are bet on: all choices are paid for.
-        choices = 2 * (len(batches) if turns else 1)
-        error = self._share / 2 / choices / len(self.levels)
+        turned = turns(batches, row.error / 4 / len(batches))
+        row.levels = [Level(level, [], turned) for level in self.levels]
+        for level in row.levels if not turned else ():
+            ends, error = self.grid.ends, row.error / 4 / len(self.levels)
+            crossing = Crossing.between(*ends, level.level, (RISING, FALLING), error)
+            crossing.settle(batches, None)
+            level.crossings = [crossing]
+            self._turn_if_contradicted(row, level)
+
+    def _asked(self, budget: int, each: int) -> list[tuple[Row, Coordinate]]:
+        """Return where to sample next, within the budget; nothing if nothing is open."""
+        size = self.blocks.theorem.block
+        open_ = [
+            (row, level, crossing)
+            for row in self.rows
+            for level in row.levels
+            for crossing in level.crossings
+            if not crossing.is_beyond
+        ]
+        left = (budget - self.spent) // (2 * max(1, len(open_)))
+        asked: list[tuple[Row, Coordinate]] = []
+        for row in self.rows:
+            for level in row.levels:
+                asked += [(row, x) for x in self._of(row, level, left, each)]
+        return asked if self.spent + len(asked) * size <= budget else []
+
+    def _of(self, row: Row, level: Level, left: int, each: int) -> list[Coordinate]:
+        """Return where a level of a row needs trials; nowhere in a row without any in scope."""
+        if not any(place.batch.trials for place in row.places.values()):
+            return []
+        if level.turned and not level.crossings:
+            if level.explored < each / 2:
+                found = self._exploring(row, level)
+                level.explored += len(found) * self.blocks.theorem.block
+                if found:
+                    return found
+            level.crossings = self._stretches(row, level)
         found = []
-        for first, last in pairwise(ends):
-            inner = [batch for batch in batches if first <= batch.place <= last]
-            direction = _direction(inner)
-            levels = [Level(Wager(level, direction, error)) for level in self.levels]
-            found.append(Segment(first, last, direction, levels))
-        return found
+        for crossing in level.crossings:
+            if crossing.is_beyond:
+                found += self._unclear(row, level)
+            else:
+                wanted = aims_of(crossing, self.grid, row.places, left, self.blocks.theorem.block)
+                found += [self.grid.nearest(place) for place in wanted]
+        return list(dict.fromkeys(found))
+
+    def _unclear(self, row: Row, level: Level) -> list[Coordinate]:
+        """Return two places at most of which it is not known on which side of the level they are:
+        those of fewest trials."""
+        unclear = [place for place, side in row.sides(level.level) if side == UNCLEAR]
+        return [p.x for p in sorted(unclear, key=lambda p: (p.trials, p.u))[:2]]
+
+    def _exploring(self, row: Row, level: Level) -> list[Coordinate]:
+        """Return where a row that turns needs trials to be seen to cross a level."""
+        sides = row.sides(level.level)
+        known = {side for _, side in sides}
+        if UNCLEAR in known:
+            return self._unclear(row, level)
+        if len(known) != 1 or level.refined >= _REFINEMENTS:
+            return []
+        level.refined += 1
+        best = (min if known == {ABOVE} else max)(
+            range(len(sides)), key=lambda k: sides[k][0].batch.holds / sides[k][0].batch.trials
+        )
+        near = [sides[k][0].u for k in (best - 1, best, best + 1) if 0 <= k < len(sides)]
+        middles = [self.grid.nearest((u + v) / 2) for u, v in pairwise(near)]
+        return [x for x in dict.fromkeys(middles) if x not in row.places]
+
+    def _stretches(self, row: Row, level: Level) -> list[Crossing]:
+        """Return the stretches between neighbours on opposite sides of a level, to be judged by
+        trials that are still to be drawn."""
+        known = [(place, side) for place, side in row.sides(level.level) if side != UNCLEAR]
+        flips = [
+            (one.u, other.u, RISING if side == BELOW else FALLING)
+            for (one, side), (other, next_side) in pairwise(known)
+            if side != next_side
+        ]
+        error = row.error / 4 / len(self.levels) / max(1, len(flips))
+        return [Crossing.between(u, v, level.level, (way,), error) for u, v, way in flips]
+
+    def _turn_if_contradicted(self, row: Row, level: Level) -> None:
+        """Give up that a row crosses a level once where the trials say otherwise."""
+        if level.turned:
+            return
+        (whole,) = level.crossings
+        contradicted = whole.is_excluded
+        if whole.is_beyond:
+            other = BELOW if whole.beyond == ABOVE else ABOVE
+            contradicted = any(side == other for _, side in row.sides(level.level))
+        if contradicted:
+            level.turned, level.crossings = True, []
 
     def _sample(self, asked: Sequence[tuple[Row, Coordinate]]) -> list[tuple[Row, list[Batch]]]:
         """Sample the next block at each place that is asked for, and return what came out."""
         keys: list[tuple[Row, Place, Key]] = []
         for row, x in asked:
-            place = row.places.setdefault(x, Place(x, self.grid.place(float(x))))
+            if x not in row.places:
+                row.places[x] = Place(x, self.grid.place(float(x)), len(row.places) + 1)
+            place = row.places[x]
             keys.append((row, place, (self.event.cell(x, row.y), place.blocks)))
             place.blocks += 1
         found = self.blocks.fetch([key for _, _, key in keys])
@@ -216,108 +291,7 @@ class Survey:
         distinct = {id(row): row for row, _, _ in keys}
         return [(row, batches[key]) for key, row in distinct.items()]
 
-    def _settle(self, row: Row, batches: Sequence[Batch], guides: dict[int, Curve] | None) -> None:
-        """Let every bet of a row take in new trials; guides: the curves fitted before them."""
-        for segment in row.segments:
-            guide = None if guides is None else guides[id(segment)]
-            inner = [batch for batch in batches if segment.holds(batch.place)]
-            for level in segment.levels:
-                level.wager.settle(inner, guide)
-
-    def _beside(self, row: Row, segment: Segment, level: Level, left: int) -> list[Coordinate]:
-        """Return two values, one on each side of where a boundary is believed to be.
-
-        left: trials for each side that are left. An aim stays where it is until its place is
-        excluded, the boundary is believed to lie beyond it, or the trials that are left cannot
-        exclude it; the next one is nearer, or farther.
-        """
-        curve, wager = row.curve(segment), level.wager
-        ends = segment.low, segment.high
-        centre = crossing(curve, wager.level, wager.direction, *ends)
-        for sign, end in zip((-1, 1), wager.interval(), strict=True):
-            aim = level.aims.get(sign)
-            excluded = aim is not None and sign * (end - aim) <= 0
-            near = aim is None or excluded or sign * (aim - centre) < self.grid.step
-            if aim is None or near or self._is_hopeless(row, curve, wager, aim, left):
-                wanted = self._aim(curve, wager, centre, sign, end, ends, left)
-                level.aims[sign] = self.grid.place(float(self.grid.nearest(wanted)))
-        return [self.grid.nearest(level.aims[sign]) for sign in (-1, 1)]
-
-    def _is_hopeless(self, row: Row, curve: Curve, wager: Wager, aim: float, left: int) -> bool:
-        """Whether the trials that are left are unlikely to exclude an aim."""
-        place = row.places.get(self.grid.nearest(aim))
-        trials = left + (0 if place is None else place.batch.trials)
-        evidence = math.log(1 / wager.error) + _SPARE
-        return trials * _divergence(float(curve(aim)), wager.level) < evidence
-
-    def _aim(
-        self,
-        curve: Curve,
-        wager: Wager,
-        centre: float,
-        sign: int,
-        end: float,
-        ends: tuple[float, float],
-        left: int,
-    ) -> float:
-        """Return the place to sample next on one side of the centre.
-
-        Where a few blocks should exclude it, or nearer than what is excluded; but not so near that
-        the trials that are left cannot.
-        """
-        evidence = math.log(1 / wager.error) + _SPARE
-
-        def away(trials: int) -> float:
-            return self._away(curve, wager.level, centre, sign, ends, evidence / trials)
-
-        easy, nearest = away(_FEW * self.blocks.theorem.block), away(max(1, left))
-        nearer = centre + _NEARER * (end - centre) if math.isfinite(end) else easy
-        wanted = min((easy, nearer), key=lambda place: abs(place - centre))
-        return max((wanted, nearest), key=lambda place: abs(place - centre))
-
-    def _away(
-        self,
-        curve: Curve,
-        level: float,
-        centre: float,
-        sign: int,
-        ends: tuple[float, float],
-        needed: float,
-    ) -> float:
-        """Return the place nearest to the centre where a trial tells enough, or the end.
-
-        needed: evidence a trial, in nats, with probabilities as the fitted curve has them.
-        """
-        low, high = ends
-        step = self.grid.step
-        for count in range(1, math.ceil((high - low) / step) + 1):
-            place = centre + sign * count * step
-            if not low < place < high:
-                break
-            if _divergence(float(curve(place)), level) >= needed:
-                return place
-        return high if sign > 0 else low
-
 
 def sorted_places(row: Row) -> list[Place]:
     """Return the places of a row in their order along x."""
     return sorted(row.places.values(), key=lambda place: place.u)
-
-
-def _is_open(segment: Segment, low: float, high: float) -> bool:
-    """Whether a boundary may lie on a segment; not where all places are excluded (NaN)."""
-    return low < segment.high and high > segment.low
-
-
-def _direction(batches: Sequence[Batch]) -> str:
-    """Return whether the probability rather rises or falls: by the sign of the trend."""
-    rates = [(b.place, b.holds / b.trials) for b in batches if b.trials]
-    middle = sum(place for place, _ in rates) / max(1, len(rates))
-    trend = sum((place - middle) * rate for place, rate in rates)
-    return FALLING if trend < 0 else RISING
-
-
-def _divergence(p: float, q: float) -> float:
-    """Return the Kullback–Leibler divergence of a coin of probability p from one of q, in nats."""
-    p = min(max(p, 1e-12), 1 - 1e-12)
-    return p * math.log(p / q) + (1 - p) * math.log((1 - p) / (1 - q))

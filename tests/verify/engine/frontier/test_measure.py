@@ -167,10 +167,10 @@ def test_a_probability_that_falls() -> None:
 def test_no_boundary_in_the_range_is_said() -> None:
     high = measured(Universal(holds_by_chance), x=Axis("x", 1e3, 1e4, "log"), levels=(0.5,))
     assert [row.note for row in high.rows[:2]] == [
-        "no boundary: the probability stays above 0.5 from end to end"
+        "no boundary: the probability stays above 0.5 at every value sampled"
     ] * 2
     low = measured(Universal(holds_by_chance), x=Axis("x", 1.0, 3.0, "log"), levels=(0.5,))
-    assert low.rows[2].note == "no boundary: the probability stays below 0.5 from end to end"
+    assert low.rows[2].note == "no boundary: the probability stays below 0.5 at every value sampled"
     assert low.settled
 
 
@@ -201,8 +201,65 @@ def never_decided(trial: Trial) -> Margin:
 
 def test_undecided_trials_leave_the_row_open() -> None:
     result = measured(Universal(never_decided), levels=(0.5,), budget=3_000)
-    assert all(row.low is None and row.high is None and not row.note for row in result.rows)
+    for row in result.rows:
+        assert row.low is row.high is row.boundary is None
+        assert "trials in scope are undecided" in row.note
     assert not result.settled
+
+
+def linear(trial: Trial) -> Margin:
+    """u is below .4 + .3·(x − 1)/99, and a thirtieth of the trials are in scope."""
+    return Margin(trial.problem[:, 0], 0.4 + 0.3 * (trial.point["x"] - 1) / 99)
+
+
+def rarely_in_scope(trial: Trial) -> Margin:
+    """v is below 1/30."""
+    return Margin(trial.problem[:, 1], 1 / 30)
+
+
+def test_the_direction_is_not_taken_from_few_trials() -> None:
+    """A gentle rise seen by few trials in scope: what is said may be little, and must be true."""
+    claim = Universal(linear, given=(Assumption(rarely_in_scope),))
+    toy = theorem(claim, draw=lambda point, generator, trials: generator.random((trials, 2)))
+    for seed in range(20):
+        request = FrontierRequest(
+            Axis("x", 1.0, 100.0), at={"n": 5}, levels=(0.5,), budget=2_500, root_seed=seed
+        )
+        for row in measure_frontier(toy, claim, request).rows:
+            assert not row.absent
+            assert row.direction in ("rising", None)
+            assert (row.low or 1.0) <= 34.0 <= (row.high or 100.0)
+
+
+def narrow(trial: Trial) -> Margin:
+    """u is below a chance whose peak of .95 at x = 30 is narrow."""
+    return Margin(trial.problem, 0.95 * math.exp(-(math.log(trial.point["x"] / 30) ** 2)))
+
+
+def test_a_peak_between_the_values_of_the_coarse_grid_is_found() -> None:
+    level = 0.9
+    width = math.sqrt(math.log(0.95 / level))
+    shores = 30 * math.exp(-width), 30 * math.exp(width)
+    for seed in range(5):
+        claim = Universal(narrow)
+        request = FrontierRequest(X, at={"n": 5}, levels=(level,), budget=20_000, root_seed=seed)
+        result = measure_frontier(theorem(claim), claim, request)
+        assert not any(row.absent for row in result.rows)
+        for row in result.rows:
+            if row.boundary is not None:
+                true = shores[0] if row.direction == "rising" else shores[1]
+                assert row.low <= true <= row.high  # type: ignore[operator]
+
+
+def test_an_assumption_can_be_left_out_of_the_scope() -> None:
+    claim = Universal(holds_by_chance, given=(Assumption(u_is_low),))
+    request = FrontierRequest(X, N, (5,), levels=(0.5,), budget=1_000, without=("u_is_low",))
+    dropped = measure_frontier(theorem(claim), claim, request)
+    assert dropped.given == ()
+    assert dropped.left_out == ("u_is_low",)
+    assert all(cell.in_scope == cell.trials for cell in dropped.cells)
+    of_theorem = replace(request, without=("x_is_large",))
+    assert measure_frontier(theorem(claim), claim, of_theorem).left_out == ("x_is_large",)
 
 
 class TestTheSameFrontier:
