@@ -103,6 +103,7 @@ def frontier(**changes: Any) -> dict[str, Any]:
         "statement": "From step one on the active examples are those of positive label, for ever.",
         "x": D,
         "y": N,
+        "without": [],
         "at": {"c": 0.9, "start_low": 1e-4, "start_high": 1e-3},
         "levels": list(LEVELS),
         "confidence": 0.95,
