@@ -3,10 +3,14 @@
 
     python3 -I -S THIS_FILE [FILE.json]
 
-Standard library only. It derives every recorded number again, with fractions, and ends with 0 only
-if all of them agree, the claim's inequality is violated and every assumption that was not dropped
-holds; otherwise it ends with 1 and names what disagrees. FILE.json is checked in place of the
-record below.
+Standard library only. It derives every number under "exact" again, with fractions, and ends with 0
+only if all of them agree, the claim's inequality is violated, and the assumptions that put the
+problem in the claim's scope are all there and hold; otherwise it ends with 1 and names what
+disagrees. FILE.json is checked in place of the record below.
+
+What it takes as it is: the effective dimensions of the law of features that were drawn; and of
+the record's other entries all that is not derived here (words, facts, severity, seed, margin):
+they are covered by the digest alone, which tells of damage and not of who wrote them.
 
 The model is f(x) = sum_k s_k max(w_k.x, 0) on examples x_i with labels y_i, trained by full-batch
 gradient descent on the loss 1/2 sum_i (f(x_i) - y_i)^2 with step size eta. With the Gram matrix G,
@@ -21,15 +25,18 @@ the equations that it solves, the nearest global minimum by its optimality condi
 
 import hashlib
 import json
+import re
 import sys
 from fractions import Fraction
 
 RECORD = None
 
+LARGEST = 16 * 1024 * 1024
+MOST_DIGITS = 4_000
+RATIONAL = re.compile(r"(0|-?[1-9][0-9]*)(?:/([1-9][0-9]*))?")
 MOST_STEPS = 1_000
 MOST_BITS = 60_000
-# The derivative of the activation at zero, in the theorems that this checker was written for.
-SLOPES = {"lai2026": 0, "vardi_shamir2021": 1}
+MOST_SHOWN, FEWEST_SHOWN = 8, 4
 BOUNDS = [Fraction(quarters, 4) for quarters in range(4, 9)]
 
 
@@ -43,13 +50,19 @@ def require(condition, message):
         raise Wrong(message)
 
 
+def has(entry, names):
+    """Whether an entry is an object with just these names."""
+    return type(entry) is dict and sorted(entry) == sorted(names)
+
+
 def rational(text):
-    """Read "p" or "p/q"."""
-    require(isinstance(text, str), f"{text!r} is no rational in a string")
-    try:
-        number = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        raise Wrong(f"{text[:60]!r} is no rational") from None
+    """Read "p" or "p/q", of at most MOST_DIGITS digits each."""
+    require(type(text) is str, f"{repr(text)[:60]} is no rational in a string")
+    parts = RATIONAL.fullmatch(text) if len(text) <= 2 * MOST_DIGITS + 2 else None
+    require(parts is not None, f"{text[:60]!r} is no rational")
+    short = all(len(part or "") <= MOST_DIGITS + 1 for part in parts.groups())
+    require(short, f"{text[:60]!r} has more than {MOST_DIGITS} digits")
+    number = Fraction(text)
     require(str(number) == text, f"{text[:60]!r} is not in lowest terms")
     return number
 
@@ -174,7 +187,8 @@ class Problem:
     """The recorded problem, and gradient descent on it as far as it is asked for."""
 
     def __init__(self, entry):
-        require(isinstance(entry.get("labels"), list), "problem: labels are missing")
+        require(has(entry, PROBLEM), f"problem: other entries than {PROBLEM}")
+        require(isinstance(entry["labels"], list), "problem: labels are missing")
         self.n = n = len(entry["labels"])
         self.signs = entry["signs"]
         require(self.signs in ([1], [1, -1]), "problem: signs are neither [1] nor [1, -1]")
@@ -185,7 +199,8 @@ class Problem:
         self.outside = table(entry["outside"], m, m, "outside")
         self.step_size = rational(entry["step_size"])
         self.slope_at_zero = entry["slope_at_zero"]
-        require(str(self.slope_at_zero) in ("0", "1"), "problem: slope_at_zero is neither 0 nor 1")
+        known = type(self.slope_at_zero) is int and self.slope_at_zero in (0, 1)
+        require(known, "problem: slope_at_zero is neither 0 nor 1")
         require(self.step_size > 0, "problem: the step size is not positive")
         for name, matrix in (("gram", self.gram), ("outside", self.outside)):
             require(
@@ -209,8 +224,10 @@ class Problem:
         require(known, "problem: starting_square is another")
         self.classes = [[s * y > 0 for y in self.labels] for s in self.signs]
         self.scale = max(abs(y) for y in self.labels) or Fraction(1)
-        law = entry["law"] or {}
-        law = {name: None if value is None else rational(value) for name, value in law.items()}
+        law = entry["law"]
+        require(law is None or self.features is None, "problem: features are given, and a law too")
+        require(law is None or has(law, LAW), f"problem: law has other entries than {LAW}")
+        law = {name: None if v is None else rational(v) for name, v in (law or {}).items()}
         width = Fraction(len(self.features[0])) if self.features is not None else None
         self.dimension = law.get("dimension", width)
         self.trace = law.get("trace", sum(self.gram[i][i] for i in range(n)) / n)
@@ -228,7 +245,7 @@ class Problem:
 
     def state(self, step):
         """The state after so many steps."""
-        require(isinstance(step, int) and 0 <= step <= MOST_STEPS, f"step {step!r} is none")
+        require(type(step) is int and 0 <= step <= MOST_STEPS, f"step {step!r} is none")
         while len(self.states) <= step:
             last = self.states[-1]
             change = [
@@ -286,9 +303,13 @@ class Problem:
 # Steps, the final pattern and the limit
 
 
-def check_steps(problem, steps):
-    """Every recorded step is what gradient descent makes of the one before."""
+def check_steps(problem, steps, departure):
+    """The recorded steps are those from 0 to the first departure, or the first few where that is
+    late or there is none; each is what gradient descent makes of the one before."""
     require(isinstance(steps, list) and steps, "steps: none is recorded")
+    within = type(departure) is int and departure < MOST_SHOWN
+    size = departure + 1 if within else FEWEST_SHOWN
+    require(len(steps) == size, f"steps: {len(steps)} are recorded, expected {size}")
     for number, entry in enumerate(steps):
         beta = table(entry, problem.m, problem.n, f"step {number}")
         require(beta == problem.state(number).beta, f"step {number} is another")
@@ -307,6 +328,7 @@ def check_departure(problem, step, shown):
 def check_final(problem, entry):
     """The pattern at the recorded step never changes again, and the limit is what it solves."""
     n, m = problem.n, problem.m
+    require(has(entry, FINAL), f"final: other entries than {FINAL}")
     state = problem.state(entry["step"])
     pattern = [[int(on) for on in line] for line in state.pattern]
     require(entry["pattern"] == pattern, "final: the pattern is another")
@@ -455,6 +477,7 @@ CERTIFICATES = {"rest": at_rest, "rows": by_rows, "energy": by_energy}
 
 def check_comparator(problem, entry):
     """The recorded coefficients satisfy the optimality conditions of a nearest global minimum."""
+    require(has(entry, ("name", "duals")), "comparator: other entries than its name and duals")
     name = entry["name"]
     require(name in ("minimum_norm", "nearest_minimum"), f"comparator {name!r} is unknown")
     require(smallest_pivot(problem.gram) > 0, "comparator: the Gram matrix is singular")
@@ -759,29 +782,252 @@ STATEMENTS = {
 }
 
 
-def numbers_in(entries):
-    """All numbers of nested lists, in their order."""
+# The theorems that this checker is for: what puts a problem in a claim's scope
+
+
+HYPOTHESES = (
+    "start_is_positive",
+    "start_is_small",
+    "step_is_bounded_below",
+    "step_is_bounded_above",
+    "labels_are_bounded",
+    "spectrum_is_spread",
+    "tails_are_light",
+    "start_is_in_the_span",
+    "dimension_is_high",
+    "gram_is_regular",
+)
+POSITIVE_START = ("labels_are_nonzero", "start_is_positive")
+CERTIFIED = (*POSITIVE_START, "gram_is_regular", "certified_from_step_one")
+IN_THE_SPAN = ("gram_is_regular", "start_is_positive", "start_is_in_the_span")
+SINGLE_GAP = (
+    "labels_are_nonzero",
+    "both_signs_occur",
+    *IN_THE_SPAN,
+    "pattern_is_the_positives_from_step_one",
+)
+PAIR_GAP = (
+    "labels_are_nonzero",
+    *IN_THE_SPAN,
+    "patterns_are_the_label_classes_from_step_one",
+    "comparator_duals_agree",
+)
+DOUBLING = ("gram_is_regular", "step_is_at_most_two_over_lambda_max", "descent_comes_to_rest")
+NONNEGATIVE = "labels_are_nonnegative"
+
+# Assumptions that have no exact form, and those that imply the claim: these are no part of a scope
+# from which something is dropped.
+NOT_EXACT = ("tails_are_light", "descent_comes_to_rest")
+IMPLYING = ("certified_from_step_one",)
+
+# By theorem: the signs of the neurons, the comparator that is recorded, the hypotheses, and what
+# each claim is given.
+THEOREMS = {
+    "lai2026.theorem1": (
+        [1],
+        None,
+        HYPOTHESES,
+        {
+            "pattern_freezes_after_step_one": CERTIFIED,
+            "freezes_with_high_probability": POSITIVE_START,
+            "positives_interpolated": CERTIFIED,
+            "negatives_predicted_zero": CERTIFIED,
+            "inactive_duals_frozen": CERTIFIED,
+            "limit_is_nearest_interpolant": CERTIFIED,
+            "frozen_at_a_small_step": POSITIVE_START,
+            "frozen_from_random_signs": ("labels_are_nonzero",),
+            "frozen_with_harmonic_spectrum": POSITIVE_START,
+        },
+    ),
+    "lai2026.theorem2": (
+        [1],
+        "minimum_norm",
+        (*HYPOTHESES, "both_signs_occur"),
+        {
+            "gap_schur_identity": SINGLE_GAP,
+            "limit_is_the_minimum_norm": SINGLE_GAP,
+            "gap_lower_band_without_step": (
+                "labels_are_nonzero",
+                "both_signs_occur",
+                "gram_is_regular",
+            ),
+        },
+    ),
+    "lai2026.theorem3": (
+        [1, -1],
+        None,
+        HYPOTHESES,
+        {
+            "active_sets_are_label_classes": CERTIFIED,
+            "decouples_with_high_probability": POSITIVE_START,
+            "trains_on_disjoint_subsets": CERTIFIED,
+            "interpolates_all": CERTIFIED,
+            "limits_are_nearest_interpolants": CERTIFIED,
+            "decouples_from_random_signs": ("labels_are_nonzero",),
+            "decouples_in_low_dimension": POSITIVE_START,
+        },
+    ),
+    "lai2026.theorem4": (
+        [1, -1],
+        "minimum_norm",
+        (*HYPOTHESES, "both_signs_occur"),
+        {"gap_schur_identity": PAIR_GAP, "limit_is_the_minimum_norm": PAIR_GAP},
+    ),
+    "vardi_shamir2021.theorem8": (
+        [1],
+        "nearest_minimum",
+        (NONNEGATIVE, *DOUBLING),
+        {
+            "distance_at_most_doubles": (NONNEGATIVE, *DOUBLING),
+            "distance_never_increases": (NONNEGATIVE, *DOUBLING[:2]),
+            "at_most_doubles_with_negative_labels": DOUBLING,
+            "never_increases_at_a_longer_step": (NONNEGATIVE, DOUBLING[0]),
+            "limit_is_the_nearest_minimum": (NONNEGATIVE, *DOUBLING, "loss_vanishes"),
+        },
+    ),
+}
+
+# The derivative of the activation at zero, and over what the integers of a recipe stand.
+SLOPES = {"lai2026": 0, "vardi_shamir2021": 1}
+DENOMINATORS = {
+    ("lai2026", "small"): {"features": 1, "labels": 1, "start": 16, "c": 16},
+    ("lai2026", "explicit"): {"diagonal": 1, "block": 1, "labels": 4, "start": 1024, "c": 16},
+    ("vardi_shamir2021", "small"): {"features": 1, "labels": 1, "start": 16, "c": 16},
+    ("vardi_shamir2021", "explicit"): {"diagonal": 1, "block": 1, "labels": 1, "start": 4, "c": 16},
+}
+RECIPES = {
+    "small": ("values",),
+    "explicit": ("values",),
+    "seeded": ("point", "seed"),
+    "drawn": ("point", "root_seed", "block", "trial"),
+}
+
+EXACT = (
+    "problem",
+    "steps",
+    "first_departure",
+    "final",
+    "comparator",
+    "claim",
+    "assumptions",
+    "not_exact",
+)
+PROBLEM = (
+    "features",
+    "gram",
+    "labels",
+    "start",
+    "starting_duals",
+    "starting_square",
+    "starting_residual",
+    "signs",
+    "step_size",
+    "slope_at_zero",
+    "outside",
+    "law",
+)
+LAW = ("dimension", "trace", "d_2", "d_inf")
+FINAL = ("name", "step", "pattern", "row_weights", "kappa", "duals", "limit_change")
+STATEMENT = ("id", "left", "right", "strict", "reads")
+
+
+def scope_of(theorem, claim, without):
+    """The assumptions that put a problem in a claim's scope once those in `without` are dropped:
+    of the theorem's hypotheses where one of those is dropped, else of what the claim is given."""
+    hypotheses, given = THEOREMS[theorem][2], THEOREMS[theorem][3][claim]
+    unknown = [name for name in without if name not in (*hypotheses, *given)]
+    require(not unknown, f"without: {unknown} are no assumptions of the claim")
+    require(len(set(without)) == len(without), "without: an assumption occurs twice")
+    if not without:
+        return list(given)
+    base = hypotheses if any(name in hypotheses for name in without) else given
+    return [name for name in base if name not in (*without, *IMPLYING)]
+
+
+def check_scope(problem, record):
+    """The recorded assumptions are those of the scope, all of them, and those that were dropped."""
+    exact, without = record["exact"], record["without"]
+    scope = scope_of(record["theorem"], record["claim"], without)
+    ids = [entry["id"] for entry in exact["assumptions"]]
+    kept = [entry["id"] for entry in exact["assumptions"] if entry["dropped"] is False]
+    require(len(set(ids)) == len(ids), "assumptions: one occurs twice")
+    expected = [name for name in scope if name not in NOT_EXACT]
+    require(sorted(kept) == sorted(expected), f"assumptions: expected {', '.join(expected)}")
+    without_form = sorted(name for name in scope if name in NOT_EXACT)
+    require(sorted(exact["not_exact"]) == without_form, f"not_exact: expected {without_form}")
+    for name in without:
+        if name not in ids and name not in NOT_EXACT:
+            require(not can_be_derived(problem, name), f"{name}: it was dropped and is left out")
+
+
+def can_be_derived(problem, name):
+    """Whether both sides of a statement follow from what is recorded."""
+    try:
+        STATEMENTS[name](problem)
+    except Wrong:
+        return False
+    return True
+
+
+def over(entries, denominator):
+    """Nested lists of integers, or one integer, over a denominator."""
     if isinstance(entries, list):
-        return [number for entry in entries for number in numbers_in(entry)]
-    return [rational(entries) if isinstance(entries, str) else Fraction(entries)]
+        return [over(entry, denominator) for entry in entries]
+    require(type(entries) is int, "recipe: an entry is no integer")
+    return Fraction(entries, denominator)
 
 
-def check_recipe(entry, integers):
-    """The problem's numbers are the recipe's integers over a denominator, one for each entry."""
-    for name in ("features", "labels", "start"):
-        if name in integers:
-            recorded, made_of = numbers_in(entry[name]), numbers_in(integers[name])
-            require(len(recorded) == len(made_of), f"recipe: {name} is of another size")
-            nonzero = [(a, b) for a, b in zip(recorded, made_of) if a or b]
-            require(all(a and b for a, b in nonzero), f"recipe: {name} is another")
-            factors = {b / a for a, b in nonzero}
-            require(len(factors) <= 1 and min(factors, default=1) > 0, f"recipe: {name} is another")
+def check_recipe(problem, record):
+    """The problem is that of the recipe: all its numbers where the recipe has integers; its sizes,
+    and eta tau, where it was drawn at a point."""
+    kind, source = record["kind"], record["theorem"].split(".")[0]
+    require(kind in RECIPES, f"kind: expected one of {', '.join(RECIPES)}")
+    require(has(record["recipe"], RECIPES[kind]), f"recipe: other entries than {RECIPES[kind]}")
+    if "point" in record["recipe"]:
+        check_point(problem, record["recipe"]["point"], source)
+        return
+    values, denominators = record["recipe"]["values"], DENOMINATORS[source, kind]
+    sizes = {"n": problem.n, "m": problem.m} if problem.m > 1 else {"n": problem.n}
+    require(problem.features is not None, "recipe: the problem has no features")
+    width = len(problem.features[0])
+    sizes["d" if kind == "small" else "k"] = width - problem.n * (kind == "explicit")
+    require(has(values, (*sizes, *denominators)), "recipe: values has other entries")
+    for name, size in sizes.items():
+        require(type(values[name]) is int and values[name] == size, f"recipe: {name} is another")
+    numbers = {name: over(values[name], below) for name, below in denominators.items()}
+    square = sum(dot(line, line) for line in problem.features)
+    if kind == "explicit":
+        diagonal = numbers["diagonal"]
+        edge = [[diagonal * (i == j) for j in range(problem.n)] for i in range(problem.n)]
+        numbers["features"] = [one + other for one, other in zip(edge, numbers["block"])]
+        step = numbers["c"] / (diagonal**2 if source == "lai2026" else max(square, Fraction(1)))
+    else:
+        step = numbers["c"] * problem.n / max(square, Fraction(1))
+    start = numbers["start"] if problem.m > 1 else [numbers["start"]]
+    require(numbers["features"] == problem.features, "recipe: features is another")
+    require(numbers["labels"] == problem.labels, "recipe: labels is another")
+    require(start == problem.start, "recipe: start is another")
+    require(step == problem.step_size, "recipe: the step size is another")
+    require(not any(map(any, problem.outside)), "recipe: no part of the start lies outside")
 
 
-def check_statement(problem, entry):
+def check_point(problem, point, source):
+    """The sizes are those of the point, and so is eta tau up to rounding, where it states them."""
+    require(type(point) is dict and all(type(name) is str for name in point), "recipe: no point")
+    require(point.get("n") == problem.n, "recipe: n is another")
+    if "d" in point and problem.dimension is not None:
+        require(Fraction(point["d"]) == problem.dimension, "recipe: d is another")
+    if "c" in point and source == "lai2026":
+        apart = abs(problem.step_size * problem.trace - Fraction(point["c"]))
+        require(apart <= EQUAL * abs(Fraction(point["c"])), "recipe: c is another")
+
+
+def check_statement(problem, entry, names):
     """Both sides of a recorded statement are what they are derived to be; return if it holds."""
+    require(has(entry, (*STATEMENT, *names)), "a statement has other entries")
     name = entry["id"]
     require(name in STATEMENTS, f"{name}: this checker does not know the statement")
+    require(type(entry["reads"]) is str, f"{name}: reads is no text")
     left, right, strict = STATEMENTS[name](problem)
     require(rational(entry["left"]) == left, f"{name}: left is {left}, not {entry['left']}")
     require(rational(entry["right"]) == right, f"{name}: right is {right}, not {entry['right']}")
@@ -794,52 +1040,75 @@ def check(record):
     require(record["format"] == "relu-verify counterexample", "it is no counterexample file")
     require(record["version"] == 2, "it is of another version")
     rest = {name: value for name, value in record.items() if name != "digest"}
-    text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False)
     require(hashlib.sha256(text.encode()).hexdigest() == record["digest"], "the digest is another")
     exact = record["exact"]
     require(record["evidence"] == "exact" and exact is not None, "it has no exact numbers")
+    require(has(exact, EXACT), f"exact: other entries than {EXACT}")
+    theorem = record["theorem"]
+    require(theorem in THEOREMS, f"this checker does not know the theorem {theorem!r}")
+    signs, comparator, _, claims = THEOREMS[theorem]
+    require(record["claim"] in claims, f"{theorem} has no such claim, {record['claim']!r}")
+    require(record["control"] == "", "it is about a broken simulator")
+    margin = record["margin"]
+    negative = margin is None or (type(margin) is float and margin < 0)
+    require(negative, "the margin is not negative")
     problem = Problem(exact["problem"])
-    source = record["theorem"].split(".")[0]
-    if source in SLOPES:
-        fits = problem.slope_at_zero == SLOPES[source]
-        require(fits, "problem: slope_at_zero is not the theorem's")
-        check_recipe(exact["problem"], record["recipe"].get("values", {}))
-    check_steps(problem, exact["steps"])
+    require(problem.signs == signs, "problem: signs are not the theorem's")
+    fits = problem.slope_at_zero == SLOPES[theorem.split(".")[0]]
+    require(fits, "problem: slope_at_zero is not the theorem's")
+    check_recipe(problem, record)
+    check_steps(problem, exact["steps"], exact["first_departure"])
     if exact["final"] is not None:
         check_final(problem, exact["final"])
     check_departure(problem, exact["first_departure"], len(exact["steps"]))
     problem.first = exact["first_departure"]
     if exact["comparator"] is not None:
         check_comparator(problem, exact["comparator"])
+        require(exact["comparator"]["name"] == comparator, "comparator: not the theorem's")
     claim = exact["claim"]
     require(claim["id"] == record["claim"], "the claim is another")
-    violated = not check_statement(problem, claim)
+    violated = not check_statement(problem, claim, ["violated"])
     require(violated and claim["violated"] is True, f"{claim['id']}: it is not violated")
     for entry in exact["assumptions"]:
-        holds = check_statement(problem, entry)
+        holds = check_statement(problem, entry, ["holds", "dropped"])
         dropped = entry["id"] in record["without"]
         require(entry["holds"] is holds, f"{entry['id']}: holds is {holds}")
         require(entry["dropped"] is dropped, f"{entry['id']}: dropped is {dropped}")
         require(holds or dropped, f"{entry['id']}: the assumption fails")
+    check_scope(problem, record)
     return exact
+
+
+def once(pairs):
+    """A JSON object whose entries occur once each."""
+    require(len(dict(pairs)) == len(pairs), "an entry occurs twice")
+    return dict(pairs)
+
+
+def shown(text):
+    """A text on one line: characters that a terminal obeys as JSON writes them."""
+    return json.dumps(text)[1:-1]
 
 
 def main(arguments):
     """Check the record, or the file that is named; return the exit code."""
-    if hasattr(sys, "set_int_max_str_digits"):
-        sys.set_int_max_str_digits(0)
     try:
         text = RECORD
         if arguments:
             with open(arguments[0], encoding="utf-8") as file:
-                text = file.read()
-        record = json.loads(text)
+                text = file.read(LARGEST + 1)
+            require(len(text) <= LARGEST, "the file is too large")
+        record = json.loads(text, object_pairs_hook=once)
+        if hasattr(sys, "set_int_max_str_digits"):
+            sys.set_int_max_str_digits(0)  # what is derived may be longer than what is recorded
         exact = check(record)
     except Wrong as reason:
-        print(f"WRONG: {reason}")
+        print(f"WRONG: {shown(str(reason))}")
         return 1
     except Exception as reason:  # a record that lacks an entry, or is none at all
-        print(f"WRONG: it is no record of a counterexample ({type(reason).__name__}: {reason})")
+        told = shown(f"{type(reason).__name__}: {reason}")
+        print(f"WRONG: it is no record of a counterexample ({told})")
         return 1
     claim = exact["claim"]
     sign = "<" if claim["strict"] else "<="
@@ -849,7 +1118,9 @@ def main(arguments):
         print(f"  {entry['id']} {how}")
     if exact["not_exact"]:
         print(f"  not checked here, without exact form: {', '.join(exact['not_exact'])}")
-    print("Every recorded number was derived again.")
+    if exact["problem"]["law"] is not None:
+        print("  taken as recorded: the effective dimensions of the law of the features")
+    print('Every number under "exact" was derived again; the digest alone covers the rest.')
     return 0
 
 

@@ -20,6 +20,7 @@ from tests.properties.checkers.records import (
     record_of,
     unnoticed,
 )
+from verify.counterexample import digest_of
 from verify.errors import InputError
 
 CHECKER = loaded()
@@ -153,6 +154,151 @@ def test_the_recipe_is_that_of_the_problem():
         )
         with pytest.raises(CHECKER.Wrong, match=f"recipe: {place} is another"):
             CHECKER.check(other)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_any_other_number_of_the_recipe_is_noticed(name):
+    record = record_of(*RECORDS[name])
+    for path, value in leaves(record["recipe"]):
+        others = {value + 1, -value - 1, 2 * value + 3} - {value}
+        for other in (*others, float(value), str(value), True):
+            with pytest.raises(CHECKER.Wrong, match="recipe"):
+                CHECKER.check(changed(record, ("recipe", *path), other))
+
+
+@pytest.mark.parametrize("theorem", CHECKER.THEOREMS)
+def test_the_scopes_are_those_of_the_theorems(theorem):
+    known = find_theorem(theorem)
+    _, _, hypotheses, claims = CHECKER.THEOREMS[theorem]
+    broken = {control.id for control in known.controls if control.simulate is not None}
+    exact = set(known.exact.statements)
+    assert hypotheses == tuple(one.id for one in known.hypotheses)
+    assert set(claims) == {c.id for c in known.all_claims if c.id in exact and c.id not in broken}
+    for name, given in claims.items():
+        claim = known.claim(name)
+        assert given == tuple(one.id for one in claim.given)
+        droppable = list(dict.fromkeys([*hypotheses, *given]))
+        for without in [(), *((one,) for one in droppable), tuple(droppable)]:
+            scope = [one.id for one in known.scope(claim, without)]
+            assert CHECKER.scope_of(theorem, name, without) == scope
+            assert {one for one in scope if one not in exact} <= set(CHECKER.NOT_EXACT)
+    assert not exact & set(CHECKER.NOT_EXACT)
+    for kind, family in (("small", known.small), ("explicit", known.explicit)):
+        below = CHECKER.DENOMINATORS[theorem.split(".")[0], kind]
+        assert below == {name: field.denominator for name, field in family.fields.items()}
+
+
+def test_every_theorem_that_it_is_for_is_known():
+    text = checkers.source("relu")
+    exact = {name: find_theorem(name).exact for name in MODULES}
+    ours = {find_theorem(name).id for name, one in exact.items() if one and one.checker == text}
+    assert ours == set(CHECKER.THEOREMS)
+
+
+def without_entry(record, *path):
+    """Return a record with one entry taken out, and the digest of what it then holds."""
+    other = json.loads(json.dumps(record))
+    inside = other
+    for name in path[:-1]:
+        inside = inside[name]
+    del inside[path[-1]]
+    return {**other, "digest": digest_of(other)}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_no_assumption_can_be_taken_out(name):
+    record = record_of(*RECORDS[name])
+    assumptions = record["exact"]["assumptions"]
+    assert assumptions or record["exact"]["not_exact"]
+    for place, entry in enumerate(assumptions):
+        with pytest.raises(CHECKER.Wrong, match=r"assumptions: expected|is left out"):
+            CHECKER.check(without_entry(record, "exact", "assumptions", place))
+        if entry["dropped"]:
+            continue
+        hidden = without_entry(record, "exact", "assumptions", place)
+        moved = changed(
+            hidden, ("exact", "not_exact"), [*hidden["exact"]["not_exact"], entry["id"]]
+        )
+        with pytest.raises(CHECKER.Wrong, match="assumptions: expected"):
+            CHECKER.check(moved)
+    for place in range(len(record["exact"]["not_exact"])):
+        with pytest.raises(CHECKER.Wrong, match="not_exact: expected"):
+            CHECKER.check(without_entry(record, "exact", "not_exact", place))
+    double = [*assumptions, *assumptions[:1]]
+    if assumptions:
+        with pytest.raises(CHECKER.Wrong, match="one occurs twice"):
+            CHECKER.check(changed(record, ("exact", "assumptions"), double))
+
+
+def test_an_assumption_cannot_be_dropped_after_the_fact():
+    record = record_of(*RECORDS["no freezing without high dimension"])
+    other = changed(record, ("without",), [])
+    with pytest.raises(CHECKER.Wrong, match="dimension_is_high"):
+        CHECKER.check(other)
+    shorter = without_entry(other, "exact", "assumptions", -1)
+    with pytest.raises(CHECKER.Wrong, match="assumptions: expected"):
+        CHECKER.check(shorter)
+
+
+LAWS = {"dimension": "9999999", "trace": "1", "d_2": "9999999", "d_inf": "9999999"}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        (("exact", "problem", "law"), LAWS, "features are given, and a law too"),
+        (("exact", "problem", "more"), "1", "problem: other entries"),
+        (("exact", "more"), "1", "exact: other entries"),
+        (("exact", "final", "more"), "1", "final: other entries"),
+        (("exact", "comparator", "more"), "1", "comparator: other entries"),
+        (("exact", "claim", "more"), "1", "a statement has other entries"),
+        (("exact", "steps"), [[["1/16", "1/16"]]], "steps: 1 are recorded, expected 4"),
+        (("exact", "first_departure"), True, r"is another|step True is none|steps"),
+        (("theorem",), "mine.py", "does not know the theorem 'mine.py'"),
+        (("theorem",), "lai2026.theorem1", "has no such claim"),
+        (("theorem",), "lai2026.theorem4", "signs are not the theorem's"),
+        (("control",), "broken_solver_steps_twice", "about a broken simulator"),
+        (("margin",), 0.5, "the margin is not negative"),
+        (("margin",), "-1", "the margin is not negative"),
+        (("kind",), "drawn", "recipe: other entries"),
+        (("without",), ["gravity"], "no assumptions of the claim"),
+    ],
+)
+def test_what_does_not_belong_together_is_named(path, value, said):
+    record = record_of(*RECORDS["the limit is not the minimum norm"])
+    with pytest.raises(CHECKER.Wrong, match=said):
+        CHECKER.check(changed(record, path, value))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1" * 4_002, "1/" + "1" * 4_002, " 1", "1_0", "+1", "1e9", "0.5", "-0", "1/-2", "\u0661"],
+)
+def test_rationals_are_written_in_one_way_only(text):
+    with pytest.raises(CHECKER.Wrong):
+        CHECKER.rational(text)
+
+
+def test_an_entry_that_occurs_twice_is_noticed(tmp_path, capsys):
+    record = record_of(*RECORDS["the limit is not the minimum norm"])
+    file = tmp_path / "twice.json"
+    file.write_text(json.dumps(record))
+    assert CHECKER.main([str(file)]) == 0
+    said = capsys.readouterr().out
+    assert 'Every number under "exact" was derived again; the digest alone covers the rest.' in said
+    file.write_text(json.dumps(record).replace('"margin"', '"margin": -9.0, "margin"'))
+    assert CHECKER.main([str(file)]) == 1
+    assert capsys.readouterr().out == "WRONG: an entry occurs twice\n"
+
+
+def test_what_it_says_is_one_line(tmp_path, capsys):
+    record = record_of(*RECORDS["the limit is not the minimum norm"])
+    file = tmp_path / "it.json"
+    file.write_text(json.dumps(changed(record, ("theorem",), "a\nall is well\x1b[2J")))
+    assert CHECKER.main([str(file)]) == 1
+    said = capsys.readouterr().out
+    assert said.count("\n") == 1
+    assert "\x1b" not in said
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_a_number_changed_in_the_checker_itself_is_noticed(published):
 
 def test_the_checker_stands_alone(published):
     imported = re.findall(r"^(?:import|from) (\w+)", published.checker.read_text(), re.MULTILINE)
-    assert sorted(imported) == ["fractions", "hashlib", "json", "sys"]
+    assert sorted(imported) == ["fractions", "hashlib", "json", "re", "sys"]
 
 
 @pytest.mark.parametrize("statement", ["'''", '"""', "\\", "\\N{x}", "\u202e", "\udcff", "{}"])
