@@ -73,10 +73,12 @@ class Grid:
         return min(max(inner, float(self.axis.low)), float(self.axis.high))
 
     def nearest(self, place: float) -> Coordinate:
-        """Return the value nearest to a place that is sampled: steps away from the low end."""
+        """Return the value nearest to a place that is sampled: steps away from the low end, or the
+        high end itself."""
         low, high = self.ends
-        steps = round((place - low) / self.step)
-        return self._short(min(high, max(low, low + steps * self.step)))
+        if high - place <= self.step / 2:
+            return self._short(high)
+        return self._short(max(low, low + round((place - low) / self.step) * self.step))
 
     def spread(self, count: int) -> list[Coordinate]:
         """Return values from end to end, equally spaced, each once."""

@@ -244,7 +244,12 @@ def _absent(row: Row, level: Level, bare: FrontierRow) -> FrontierRow:
         note = f"no boundary: the probability stays {word} {level.level:g} at every value sampled"
         return replace(bare, note=note, absent=True, settled=True)
     note = "no boundary was found within the budget"
-    return replace(bare, note=f"{note}, though the probability turns" if level.turned else note)
+    if level.turned:
+        return replace(bare, note=f"{note}, though the probability turns")
+    (whole,) = level.crossings
+    word = "above" if whole.beyond == ABOVE else "below"
+    seems = f"the probability seems to stay {word} {level.level:g}"
+    return replace(bare, note=f"{note}: {seems}, which not every value sampled shows yet")
 
 
 def _cell(row: Row, place: Place, request: FrontierRequest) -> FrontierCell:

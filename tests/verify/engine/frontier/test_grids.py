@@ -48,6 +48,13 @@ def test_values_stay_within_the_axis_and_short() -> None:
     assert abs(grid.place(float(inner)) - grid.place(0.4567891)) <= grid.step
 
 
+def test_the_high_end_is_a_value_of_its_own() -> None:
+    grid = Grid(Axis("x", 1.0, 1e4, "log"))
+    assert grid.nearest(grid.place(1e4)) == 1e4
+    assert grid.nearest(grid.place(9_960.0)) == 1e4
+    assert grid.nearest(grid.place(1.004)) == 1.0
+
+
 def test_infinite_places_have_infinite_values() -> None:
     assert Grid(Axis("u")).value(-math.inf) == -math.inf
 
