@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -214,17 +214,7 @@ def _search(
     digest = hashlib.sha256(f"{root_seed}\n{theorem.id}\n{claim.id}\n{kind}".encode()).digest()
 
     @seed(int.from_bytes(digest[:8], "little"))
-    @settings(
-        max_examples=examples,
-        database=None,
-        deadline=None,
-        derandomize=False,
-        phases=(Phase.generate, Phase.target, Phase.shrink),
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-        verbosity=Verbosity.quiet,
-        print_blob=False,
-    )
+    @searching(examples, (Phase.generate, Phase.target, Phase.shrink))
     @given(recipe=strategy)
     def attempt(recipe: dict[str, Any]) -> None:
         look = look_at(theorem, claim, kind, recipe)
@@ -241,6 +231,22 @@ def _search(
     except Violation:
         pass
     return violations
+
+
+def searching(examples: int, phases: Sequence[Phase] = (Phase.generate, Phase.target)) -> settings:
+    """Return Hypothesis's settings of a search: it draws `examples` examples, prints nothing, keeps
+    nothing, and takes the time it takes."""
+    return settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        phases=tuple(phases),
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+        print_blob=False,
+    )
 
 
 @contextmanager

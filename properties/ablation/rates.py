@@ -22,9 +22,8 @@ from verify.claims import Probable
 from verify.engine.evaluate import draw_trial
 from verify.engine.plan import Cell
 from verify.errors import InputError, TheoremError
-from verify.severity import CONFIDENCE, ViolationRate
+from verify.severity import ViolationRate
 from verify.space import Coordinate, Point
-from verify.statistics import binomial_lower_bound, binomial_upper_bound
 
 TRIALS, MORE_TRIALS = 200, 1_000
 """Fresh trials at a point, at least, and those of a second sample where these leave it open whether
@@ -49,18 +48,7 @@ class Sampled:
         trial in scope."""
         if not self.in_scope:
             return None
-        error = (1.0 - CONFIDENCE) / 2
-        most = self.violated + self.undecided
-        return ViolationRate(
-            violated=self.violated,
-            undecided=self.undecided,
-            in_scope=self.in_scope,
-            trials=self.trials,
-            low=binomial_lower_bound(self.violated, self.in_scope, error),
-            high=binomial_upper_bound(most, self.in_scope, error),
-            confidence=CONFIDENCE,
-            where=dict(where),
-        )
+        return ViolationRate.of(self.violated, self.undecided, self.in_scope, self.trials, where)
 
 
 def sample(

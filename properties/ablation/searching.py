@@ -10,12 +10,12 @@ from itertools import zip_longest
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, target
+from hypothesis import given, seed, target
 
 from properties import strategies
 from properties.ablation.looking import HOLDS, VIOLATED, Looked, look, look_at_block
 from properties.ablation.question import Question
-from properties.search import constants_of_loaded_modules_left_out
+from properties.search import constants_of_loaded_modules_left_out, searching
 from verify.claims import Universal
 from verify.space import Axis, Point
 
@@ -84,16 +84,7 @@ def _explore(question: Question, examples: int, start: int, found: Searched) -> 
     """Let Hypothesis draw points; each claim's margin is a target, and so is nearness."""
 
     @seed(start)
-    @settings(
-        max_examples=examples,
-        database=None,
-        deadline=None,
-        derandomize=False,
-        phases=(Phase.generate, Phase.target),
-        suppress_health_check=list(HealthCheck),
-        verbosity=Verbosity.quiet,
-        print_blob=False,
-    )
+    @searching(examples)
     @given(recipe=strategies.seeded(strategies.points_along(question.axes)))
     def attempt(recipe: dict[str, Any]) -> None:
         met = look(question, recipe["point"], recipe["seed"])

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, target
+from hypothesis import given, seed, target
 from hypothesis import strategies as st
 
 from properties.search import (
@@ -18,6 +18,7 @@ from properties.search import (
     VIOLATED,
     Look,
     constants_of_loaded_modules_left_out,
+    searching,
 )
 from properties.seeking.sought import Sought
 from properties.seeking.watch import Watch
@@ -76,17 +77,7 @@ def explore(
     digest = hashlib.sha256("\n".join(map(str, words)).encode()).digest()
 
     @seed(int.from_bytes(digest[:8], "little"))
-    @settings(
-        max_examples=examples,
-        database=None,
-        deadline=None,
-        derandomize=False,
-        phases=(Phase.generate, Phase.target),
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-        verbosity=Verbosity.quiet,
-        print_blob=False,
-    )
+    @searching(examples)
     @given(recipe=strategy)
     def attempt(recipe: dict[str, Any]) -> None:
         if watch.over():
