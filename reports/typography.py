@@ -55,10 +55,10 @@ def _without_zeros(text: str) -> str:
     return text.replace("-", "−")
 
 
-def point_text(point: Part, without: Sequence[str] = ()) -> str:
+def point_text(point: Part, without: Sequence[str] = (), digits: int = 4) -> str:
     """Return a point as "n = 20, d = 10 000, c = 0.5", sizes first."""
     names = sorted(point, key=lambda k: (_FIRST.index(k) if k in _FIRST else len(_FIRST), k))
-    shown = [f"{name} = {number(point[name])}" for name in names if name not in without]
+    shown = [f"{name} = {number(point[name], digits)}" for name in names if name not in without]
     return ", ".join(shown)
 
 

@@ -24,7 +24,8 @@ class Axis:
     inside: the part of it that lies within the theorem's assumptions, (low, high) or the choices:
     where ablation stays while it drops other assumptions; by default all of it.
     instead_of: an axis whose place this one takes, since a point has one of the two: only what is
-    asked for by name moves along it.
+    asked for by name moves along it.   overrides: other coordinates whose values, given or default,
+    do not matter where this one is set.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Axis:
     meaning: str = ""
     inside: tuple[Coordinate, ...] = ()
     instead_of: str = ""
+    overrides: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self._require_range()

@@ -22,6 +22,45 @@ Host = np.ndarray[Any, Any]
 
 PAIR, WIDE = Point(n=20, d=2_000, m=2), Point(n=20, d=2_000, m=16)
 
+_OF_THE_DATA = (
+    "y_min",
+    "positives",
+    "spectrum",
+    "spectrum_exponent",
+    "spike_height",
+    "features",
+    "degrees_of_freedom",
+)
+"""Axes of the data, which many neurons have like one."""
+
+WIDE_AXES = (
+    Axis("n", 2, 2_000, "integer", inside=(2, 12), meaning="examples"),
+    Axis("m", 2, 64, "integer", inside=(2, 8), meaning="neurons"),
+    Axis("d_over_n", 1.05, 2e4, "log", simplest=1e3, inside=(48, 2e3), meaning="d/n"),
+    Axis("d", 2, 10**7, "integer", instead_of="d_over_n", meaning="features"),
+    Axis(
+        "c", 1e-3, 10.0, "log", simplest=0.5, inside=(0.2, 1.0), meaning="relative step of a neuron"
+    ),
+    Axis(
+        "start",
+        scale="choice",
+        choices=("random_sign", "positive", "constant", "zero"),
+        inside=("random_sign",),
+        meaning="kind of start",
+    ),
+    Axis(
+        "start_scale",
+        1e-6,
+        10.0,
+        "log",
+        inside=(1e-5, 1e-2),
+        overrides=("start_low", "start_high"),
+        meaning="size of the starting predictions",
+    ),
+    *(axis for axis in setting.WIDE_AXES if axis.name in _OF_THE_DATA),
+)
+"""Whatever can be moved, of starts within the span; `inside` is about what `axes` have."""
+
 
 # Assumptions.
 
@@ -177,6 +216,7 @@ theorem = Theorem(
         Axis("c", 0.2, 1.0, simplest=0.5, meaning="relative step of one neuron"),
         Axis("start_high", 1e-5, 1e-2, "log", meaning="size of the starting predictions"),
     ),
+    wide_axes=WIDE_AXES,
     cells=(PAIR, WIDE),
     draw=wide_networks.draw,
     simulate=setting.descend_to_a_pattern,

@@ -110,7 +110,15 @@ WIDE_AXES = (
         inside=("positive", "constant"),
         meaning="kind of start",
     ),
-    Axis("start_scale", 1e-6, 10.0, "log", inside=(1e-6, 0.02), meaning="largest β⁰"),
+    Axis(
+        "start_scale",
+        1e-6,
+        10.0,
+        "log",
+        inside=(1e-6, 0.02),
+        overrides=("start_low", "start_high"),
+        meaning="largest β⁰",
+    ),
     Axis("y_min", 1e-4, 1.0, "log", simplest=1.0, inside=(0.5, 1.0), meaning="y_min/y_max"),
     Axis("positives", 0.0, 1.0, simplest=0.5, inside=(0.1, 0.9), meaning="fraction positive"),
     Axis(

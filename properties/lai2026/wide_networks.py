@@ -19,7 +19,7 @@ from verify.space import Point
 Host = np.ndarray[Any, Any]
 
 DEFAULTS: Mapping[str, Any] = {
-    **setting.DEFAULTS,
+    **{name: value for name, value in setting.DEFAULTS.items() if name != "outside_span"},
     "positives": "random",
     "start": "random_sign",
     "start_high": 1e-3,
