@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
+from flint import fmpq, fmpz
 
 from verify.blame import blaming, whereabouts
 from verify.claims import Assumption
@@ -17,7 +19,9 @@ from verify.counterexample.replaying import explicit_of
 from verify.engine.evaluate import margin_of
 from verify.errors import InputError, TheoremError
 from verify.exact import Exact, ExactMargin, NotDecided
+from verify.margin import holds_beyond
 from verify.theorem import Theorem
+from verify.tolerances import IDENTITY
 from verify.writing import jsonable
 
 Outcome = Literal["exact", "undecided", "no exact form"]
@@ -53,7 +57,8 @@ def confirm(theorem: Theorem, example: Counterexample) -> Confirmed:
     floating point, beyond rounding, and is listed in `exact["not_exact"]`.
 
     Raises InputError where the recipe does not fit the theorem, TheoremError where a function of
-    the theorem misbehaves.
+    the theorem misbehaves, or where the claim fails exactly and holds in floating point by more
+    than rounding: then the two forms do not say the same.
     """
     exact = theorem.exact
     if exact is None:
@@ -71,6 +76,7 @@ def confirm(theorem: Theorem, example: Counterexample) -> Confirmed:
         claim = _sides(exact, example.claim, problem)
         if claim.holds:
             raise _Contradicted(f"exactly the claim holds: {told(claim)}")
+        _require_agreement(theorem, example, claim)
         if unknown is not None:
             raise unknown
         entry = _document(exact, problem) | {
@@ -160,12 +166,51 @@ def _sides(exact: Exact, name: str, problem: Any) -> ExactMargin:
         found = _called(function, problem)
     except NotDecided as reason:
         raise NotDecided(f"{name} is not decided: {reason}") from reason
+    where = whereabouts("exact form", function)
     if not isinstance(found, ExactMargin):
         raise TheoremError(
-            f"{whereabouts('exact form', function)} returned {type(found).__name__}, expected an "
-            "ExactMargin; write `return ExactMargin(left, right)` for the inequality left <= right"
+            f"{where} returned {type(found).__name__}, expected an ExactMargin; write `return "
+            "ExactMargin(left, right)` for the inequality left <= right"
         )
+    for side in ("left", "right"):
+        number = getattr(found, side)
+        if type(number) not in _EXACT_NUMBERS:
+            raise TheoremError(
+                f"{where} returned {side}={_shown(number)} of type {type(number).__name__}, "
+                "expected a Fraction, an int, or flint's fmpq or fmpz; compute it of the exact "
+                "problem's numbers alone"
+            )
+    for word, kind in (("strict", bool), ("reads", str)):
+        value = getattr(found, word)
+        if type(value) is not kind:
+            raise TheoremError(f"{where} returned {word}={_shown(value)}, expected {kind.__name__}")
     return found
+
+
+_EXACT_NUMBERS = (Fraction, int, fmpq, fmpz)
+"""What an exact side is: numbers whose arithmetic does not round."""
+
+
+def _shown(value: Any) -> str:
+    return repr(value)[:80]
+
+
+def _require_agreement(theorem: Theorem, example: Counterexample, claim: ExactMargin) -> None:
+    """Raise TheoremError where a claim that fails exactly holds in floating point, by more than
+    its rounding and by more than `IDENTITY` of its scale: rounding explains no such thing."""
+    trial, position = realise(theorem, example)
+    known = theorem.claim(example.claim)
+    margin = margin_of(known.inequality, trial)
+    value, rounding = (
+        float(np.broadcast_to(side, (trial.trials,))[position])
+        for side in (margin.value, margin.uncertainty)
+    )
+    if value > IDENTITY and bool(holds_beyond(np.asarray(value), np.asarray(rounding))):
+        raise TheoremError(
+            f"the exact form and the floating-point form of {example.claim!r} disagree at "
+            f"{dict(example.recipe)}: exactly {told(claim)} is false, and in floating point the "
+            f"margin is {value:.6g} at a rounding of {rounding:.3g}; correct one of them"
+        )
 
 
 def _assumptions(

@@ -1,8 +1,8 @@
 """A theorem's statements over the rational numbers, where a violation is certain or is none.
 
 Floating point finds candidates; what is called a counterexample is decided here. Numbers are
-`fractions.Fraction`, or flint's `fmpq`, which is the same and faster: all that is asked of them is
-arithmetic, comparison and `str`.
+`fractions.Fraction` or `int`, or flint's `fmpq` or `fmpz`, which are the same and faster; no other
+type is taken for exact.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Rational = Any
-"""A number with exact +, −, ·, / and comparisons."""
+"""`Fraction`, `int`, `fmpq` or `fmpz`: exact +, −, · and comparisons."""
 
 
 @dataclass(frozen=True)

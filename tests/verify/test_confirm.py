@@ -1,10 +1,12 @@
 """Confirming over the rationals: what is exact, what is contradicted, and what nobody can tell."""
 
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import fmpq, fmpz
 
 from tests.verify.engine.toys import theorem_of
 from verify.claims import Assumption, Control, Universal
@@ -233,6 +235,59 @@ def test_numbers_too_long_to_be_recorded_are_undecided(changes):
     found = confirm(theorem(**changes), example(5, without=without))
     assert (found.outcome, found.contradicted) == ("undecided", False)
     assert found.reason == "its exact numbers have more than 4000 digits"
+
+
+def sides(left, right, **words):
+    """Return changes of a theorem whose claim has these sides."""
+    return {"statements": {"sums_are_small": lambda u: ExactMargin(left, right, **words)}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (sides(True, 0), "left=True of type bool, expected a Fraction"),
+        (sides(1, Decimal(0)), r"right=Decimal\('0'\) of type Decimal"),
+        (sides(0.5, 0), "left=0.5 of type float"),
+        (sides(1, 0.0), "right=0.0 of type float"),
+        (sides(np.int64(1), 0), "of type int64"),
+        (sides(np.float64(1), 0), "of type float64"),
+        (sides("b", "a"), "left='b' of type str"),
+        (sides(None, 0), "left=None of type NoneType"),
+        (sides(1, 0, strict="yes"), "strict='yes', expected bool"),
+        (sides(1, 0, reads=None), "reads=None, expected str"),
+    ],
+)
+def test_sides_that_are_not_exact_are_refused(changes, said):
+    with pytest.raises(TheoremError, match=rf"test_confirm\.py:\d+ in exact form.*{said}"):
+        confirm(theorem(**changes), example(5, without=["is_below_one"]))
+
+
+@pytest.mark.parametrize("left", [Fraction(1, 2), 1, fmpq(1, 2), fmpz(1)])
+def test_sides_of_every_exact_kind_are_taken(left):
+    found = confirm(theorem(**sides(left, 0)), example(5, without=["is_below_one"]))
+    assert found.outcome == "exact"
+    assert found.example.exact["claim"]["left"] == str(left)
+
+
+def test_forms_that_do_not_say_the_same_are_told_apart_from_rounding():
+    """At u = 1/10 the claim holds in floating point by a tenth."""
+    known = theorem(**sides(Fraction(1), Fraction(0)))
+    with pytest.raises(TheoremError, match=r"'sums_are_small' disagree at .*exactly 1 ≤ 0 is fal"):
+        confirm(known, example(1))
+    assert confirm(theorem(**sides(Fraction(0), Fraction(1))), example(5)).contradicted
+
+
+def test_forms_that_differ_by_rounding_agree():
+    """0.1 + 0.4 is 0.5 in floating point: a margin that holds by nothing."""
+
+    def half(trial):
+        """u + 1/10 is at most 1/2."""
+        return Margin(trial.problem + 0.1, 0.5)
+
+    slightly = sides(Fraction(1, 2) + Fraction(1, 10**20), Fraction(1, 2))
+    claims = (Universal(half, name="sums_are_small", given=(Assumption(is_positive),)),)
+    known = replace(theorem(**slightly), claims=claims)
+    assert confirm(known, example(4)).outcome == "exact"
 
 
 def raises(u):
