@@ -214,7 +214,7 @@ FULL = replace(
     EXAMPLE,
     without=("below_a_half",),
     seed=3,
-    severity={"margin": -0.5},
+    severity=Severity(-0.5, True, (Assumed("below_a_half", 0.5, "holds"),)).to_json(),
     exact=EXACT_ENTRY,
     evidence=EXACT,
 )

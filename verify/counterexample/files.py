@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,14 @@ import numpy as np
 import verify
 from verify.counterexample.entries import check_exact, unique
 from verify.counterexample.example import EXACT, FLOATING, KINDS, Counterexample
+from verify.counterexample.severities import check_severity
 from verify.errors import InputError
 from verify.writing import json_text, jsonable, write_text
 
 FORMAT = "relu-verify counterexample"
 VERSION = 2
-"""Version 1 had no `without`, `seed`, `severity`, `exact` and digest; it is still read."""
+"""Version 1 had no `without`, `seed`, `severity`, `exact` and digest; it is still read, as a file
+that has none of them: what was known then was known in floating point."""
 
 LARGEST = 16 * 1024 * 1024
 """Bytes of the largest file that is read: our own have at most a few hundred thousand."""
@@ -82,10 +85,15 @@ def read(path: str | Path) -> Counterexample:
         )
     if type(content.get("theorem_file", "")) is not str:
         raise InputError(f"{path}: entry 'theorem_file' is of the wrong type")
+    for name in ("theorem", "theorem_file"):
+        if "\0" in content.get(name, ""):
+            raise InputError(f"{path}: {name}={_short(content[name])}, which names no theorem")
     known = {name: content[name] for name in expected if name != "digest"}
     known["margin"] = _margin(path, content["margin"])
     if stored == VERSION:
         _check_version_2(path, content)
+    else:
+        _check_version_1(path, content)
     return Counterexample(**known, theorem_file=content.get("theorem_file", ""))
 
 
@@ -113,7 +121,10 @@ _ENTRIES_OF_VERSION_2: dict[str, tuple[type, ...]] = {
 def _loaded(path: str | Path) -> Any:
     """Return a file's JSON. Raises InputError where there is none."""
     try:
-        size = Path(path).stat().st_size
+        status = Path(path).stat()
+        if not S_ISREG(status.st_mode):
+            raise InputError(f"{path} is not a counterexample file: it is no regular file")
+        size = status.st_size
         if size > LARGEST:
             raise InputError(
                 f"{path} is not a counterexample file: it has {size} bytes, more than {LARGEST}"
@@ -127,6 +138,18 @@ def _loaded(path: str | Path) -> Any:
         ) from None
     except (OSError, ValueError, RecursionError) as reason:
         raise InputError(f"{path} is not a counterexample file ({reason})") from reason
+
+
+def _check_version_1(path: str | Path, content: Mapping[str, Any]) -> None:
+    """Raise InputError where a file of version 1 has what only version 2 has: it would be taken
+    for known exactly, or for whole, without being so."""
+    later = [name for name in _ENTRIES_OF_VERSION_2 if name in content]
+    if later or content["evidence"] == EXACT:
+        had = f"has the entry {later[0]!r}" if later else f"has the evidence {EXACT!r}"
+        raise InputError(
+            f"{path} {had}, which version 1 did not know: the file was changed; take it from where "
+            "it was written"
+        )
 
 
 def _check_version_2(path: str | Path, content: Mapping[str, Any]) -> None:
@@ -158,6 +181,10 @@ def _check_version_2(path: str | Path, content: Mapping[str, Any]) -> None:
             f"{path}: its digest is {content['digest'][:64]!r}, expected {digest!r} of what it "
             "holds: the file was changed or damaged; take it from where it was written"
         )
+    try:
+        check_severity(content["severity"])
+    except InputError as reason:
+        raise InputError(f"{path}: {reason}") from None
 
 
 def _margin(path: str | Path, stored: float | None) -> float:
