@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +22,7 @@ from properties.search import (
     searching,
 )
 from properties.seeking.sought import Sought
-from properties.seeking.watch import Watch
+from properties.seeking.watch import TimeOver, Watch
 from verify.counterexample import Kind
 from verify.engine.executors import one_thread
 
@@ -81,7 +82,7 @@ def explore(
     @given(recipe=strategy)
     def attempt(recipe: dict[str, Any]) -> None:
         if watch.over():
-            return  # what is left of the examples costs nothing
+            raise TimeOver
         look = sought.look(met.kind, recipe)
         met.add(look, recipe)
         watch.count()
@@ -92,5 +93,5 @@ def explore(
         elif look.outcome in DECIDED:  # ties within rounding would attract it, for nothing
             target(look.score, label="violation")
 
-    with one_thread(), constants_of_loaded_modules_left_out():
+    with one_thread(), constants_of_loaded_modules_left_out(), suppress(TimeOver):
         attempt()

@@ -21,7 +21,8 @@ class Effort:
     of scope, and no_instance, where the recipe made none.   violated: in scope, beyond rounding;
     undecided: in scope or perhaps, and within rounding or not certified, in floating point.
     unconfirmed: of the violated ones that were looked at exactly, those that are none there, or
-    that exact arithmetic could not decide.
+    that exact arithmetic could not decide.   settled: of the undecided ones that were looked at
+    exactly, those that exact arithmetic decided.
     """
 
     kind: str
@@ -32,6 +33,12 @@ class Effort:
     undecided: int
     no_instance: int
     unconfirmed: int = 0
+    settled: int = 0
+
+    @property
+    def decided(self) -> int:
+        """Examples in scope of which it is known whether they violate the claim."""
+        return self.in_scope - self.undecided + self.settled
 
     def __add__(self, other: Effort) -> Effort:
         return Effort(
@@ -42,6 +49,7 @@ class Effort:
                 for name in ("examples", "in_scope", "violated", "undecided", "no_instance")
             ),
             self.unconfirmed + other.unconfirmed,
+            self.settled + other.settled,
         )
 
 
@@ -57,7 +65,8 @@ class Found:
     smallest: the simplest counterexample of the fewest examples, dimensions and so on, of small or
     explicit problems, None where none was found.   worst: that of the lowest margin of any kind.
     unconfirmed: one that violates the claim in floating point, and exactly does not, or not as far
-    as can be decided: no counterexample.   why: the reason, in words.
+    as can be decided: no counterexample.   why: the reason, in words.   contradicted: whether it is
+    that exact arithmetic says that there is no violation; otherwise it cannot tell.
     ended: "" where the search did all that it was asked; "time" where its time was over first, so
     that what it found depends on the clock; "interrupted".
     """
@@ -74,6 +83,7 @@ class Found:
     worst: Counterexample | None = None
     unconfirmed: Counterexample | None = None
     why: str = ""
+    contradicted: bool = False
     ended: str = ""
 
     @property
@@ -89,6 +99,11 @@ class Found:
             exact = any(one.evidence == EXACT for one in self.examples)
             return "counterexample" if exact else "counterexample in floating point"
         return str(Conclusion.UNDECIDED) if self.unconfirmed is not None else "nothing"
+
+    @property
+    def nothing_decided(self) -> bool:
+        """Whether no example in scope was decided, if any was in scope."""
+        return not any(effort.decided for effort in self.efforts)
 
     @property
     def refuted(self) -> bool:

@@ -23,6 +23,7 @@ from properties.seeking.smallest import (
 from properties.seeking.sought import Sought
 from properties.seeking.watch import Progress, Watch
 from properties.seeking.worst import WHERE, axes_of, own_points, rate_at, search_structured
+from verify.confirm import Confirmed
 from verify.counterexample import Counterexample
 from verify.engine.executors import one_thread
 from verify.errors import InputError
@@ -30,7 +31,7 @@ from verify.errors import InputError
 EXAMPLES = 300
 """Examples of each size and kind, by default."""
 
-_WORST = 5
+_WORST = 20
 """Violations of a place, those of the lowest margin, that may become the worst."""
 
 
@@ -77,7 +78,7 @@ class _Search:
         self._efforts: dict[tuple[str, str], Effort] = {}
         self._smallest: Candidate | None = None
         self._worst: list[Candidate] = []
-        self._unconfirmed: tuple[Candidate, str] | None = None
+        self._unconfirmed: tuple[Candidate, Confirmed] | None = None
 
     def require_something(self) -> None:
         """Raise InputError unless there are instances to look at."""
@@ -96,12 +97,12 @@ class _Search:
         for place in self._places:
             if self.watch.over():
                 return
-            met, unconfirmed = Met(place.kind), 0
+            met, closer = Met(place.kind), replace(NOTHING, kind=place.kind, where=place.where)
             try:
                 search_place(self.sought, place, met, examples, words, self.watch)
-                unconfirmed = self._look_closely(place, met)
+                closer = self._look_closely(place, met)
             finally:  # an interruption leaves what was met until then
-                self._note(met, place.where, unconfirmed)
+                self._note(met, place.where, closer)
             if self._smallest is not None:
                 self._places = self._places[: self._number_of(self._smallest)]
                 break
@@ -110,7 +111,7 @@ class _Search:
             seed = (self.root_seed + 7919 * number) % 2**32
             search_structured(self.sought, met, examples, seed, words, self.watch)
         finally:
-            self._note(met, WHERE, 0)
+            self._note(met, WHERE, replace(NOTHING, kind=met.kind, where=WHERE))
 
     def _number_of(self, found: Candidate) -> int:
         """Return the number of the place of a counterexample, which steps may have made smaller."""
@@ -122,28 +123,36 @@ class _Search:
             and all(values[name] == size for name, size in place.sizes.items())
         )
 
-    def _look_closely(self, place: Place, met: Met) -> int:
-        """Confirm what was met in a place, and simplify it; return how many were not confirmed."""
+    def _look_closely(self, place: Place, met: Met) -> Effort:
+        """Confirm what was met in a place, and simplify it; return what exact arithmetic added."""
         confirmed: list[Candidate] = []
-        failed = 0
+        unconfirmed = settled = 0
         with one_thread():
             for candidate in by_simplicity(place, met):
                 if self.watch.over() or len(confirmed) == STARTS:
                     break
-                judged = self.sought.judged(candidate.kind, candidate.recipe, candidate.margin)
+                judged = self._judged(candidate)
                 certain = judged.outcome == "no exact form" and candidate.decided
+                settled += not candidate.decided and judged.outcome == "exact"
                 if judged.outcome == "exact" or certain:
                     confirmed.append(candidate)
                     self._smallest = self._smallest or candidate
                 elif judged.outcome == "undecided" and candidate.decided:
-                    failed += 1
-                    self._unconfirmed = self._unconfirmed or (candidate, judged.reason)
+                    unconfirmed += 1
+                    self._unconfirmed = self._unconfirmed or (candidate, judged)
+                else:
+                    settled += judged.contradicted
             if confirmed:
                 self._smallest = confirmed[0]
                 self._smallest = simplest(self.sought, place, confirmed, self.watch)
-        return failed
+        kept = replace(NOTHING, kind=place.kind, where=place.where)
+        return replace(kept, unconfirmed=unconfirmed, settled=settled)
 
-    def _note(self, met: Met, where: str, unconfirmed: int) -> None:
+    def _judged(self, candidate: Candidate) -> Confirmed:
+        return self.sought.judged(candidate.kind, candidate.recipe, candidate.margin)
+
+    def _note(self, met: Met, where: str, closer: Effort) -> None:
+        """Keep what was met in a place.   closer: what exact arithmetic added to it."""
         counts = met.counts
         effort = Effort(
             met.kind,
@@ -153,24 +162,25 @@ class _Search:
             counts[VIOLATED],
             counts[UNDECIDED],
             counts[NO_INSTANCE],
-            unconfirmed,
         )
         key = (met.kind, where)
-        self._efforts[key] = self._efforts[key] + effort if key in self._efforts else effort
+        self._efforts[key] = self._efforts.get(key, replace(NOTHING, kind=met.kind, where=where))
+        self._efforts[key] += effort + closer
         lowest = sorted(met.violated.values(), key=lambda entry: entry[0])[:_WORST]
         self._worst += [Candidate(met.kind, recipe, margin) for margin, recipe in lowest]
 
     def found(self, ended: str) -> Found:
         """Return what was found; after an interruption, without the rate of the worst."""
         with one_thread():
-            worst = self._confirmed_worst()
-            described = None if worst is None else self._described(worst)
-            smallest = None if self._smallest is None else self._described(self._smallest)
-            if worst is not None and described is not None and worst.kind == "seeded":
+            found = self._confirmed_worst()
+            worst = None if found is None else self._described(*found)
+            smallest = self._smallest_described()
+            if worst is not None and worst.kind == "seeded":
                 stopped = ended in ("interrupted", "terminated")
-                described = described if stopped else self._with_rate(described)
-            unconfirmed, why = self._unconfirmed or (None, "")
-            kept = None if unconfirmed is None else self._described(unconfirmed)
+                worst = worst if stopped else self._with_rate(worst)
+            kept = self._unconfirmed
+            judged = None if kept is None else kept[1]
+            unconfirmed = None if kept is None else self._described(*kept)
         sought = self.sought
         return Found(
             theorem=sought.theorem.address,
@@ -182,38 +192,47 @@ class _Search:
             seed=self.root_seed,
             efforts=tuple(self._efforts.values()),
             smallest=smallest,
-            worst=described,
-            unconfirmed=kept,
-            why=why,
+            worst=worst,
+            unconfirmed=unconfirmed,
+            why="" if judged is None else judged.reason,
+            contradicted=judged is not None and judged.contradicted,
             ended=ended,
         )
 
-    def _confirmed_worst(self) -> Candidate | None:
-        """Return the violation of the lowest margin that exact arithmetic does not contradict.
+    def _confirmed_worst(self) -> tuple[Candidate, Confirmed] | None:
+        """Return the violation of the lowest margin that counts: confirmed over the rationals,
+        where the claim has an exact form.
 
-        Of a small or explicit problem it must be confirmed, where the claim has an exact form; a
-        drawn one may be too large for it, and stays known in floating point. Of equal margins the
-        drawn one is the worst: it has a rate.
+        Of equal margins the drawn one is the worst: it has a rate.
         """
 
         def margin(candidate: Candidate) -> tuple[float, bool]:
             return candidate.margin, candidate.kind != "seeded"
 
         for candidate in sorted(self._worst, key=margin):
-            judged = self.sought.judged(candidate.kind, candidate.recipe, candidate.margin)
-            large = candidate.kind == "seeded" and not judged.contradicted
-            if judged.outcome != "undecided" or large:
-                return candidate
-            self._unconfirmed = self._unconfirmed or (candidate, judged.reason)
+            judged = self._judged(candidate)
+            if judged.outcome != "undecided":
+                return candidate, judged
+            self._unconfirmed = self._unconfirmed or (candidate, judged)
             if candidate.kind == "seeded":
                 key = (candidate.kind, WHERE)
                 self._efforts[key] += replace(NOTHING, kind=key[0], where=WHERE, unconfirmed=1)
         return None
 
-    def _described(self, candidate: Candidate) -> Counterexample:
-        return self.sought.described(
-            candidate.kind, candidate.recipe, candidate.margin, self.root_seed
-        )
+    def _described(self, candidate: Candidate, judged: Confirmed) -> Counterexample:
+        """Return a candidate as it is told.   judged: what exact arithmetic said of it."""
+        kind, recipe, margin = candidate.kind, candidate.recipe, candidate.margin
+        return self.sought.described(kind, recipe, margin, self.root_seed, judged)
+
+    def _smallest_described(self) -> Counterexample | None:
+        """Return the smallest counterexample as it is told. It was confirmed, and is again."""
+        if self._smallest is None:
+            return None
+        judged = self._judged(self._smallest)
+        if judged.outcome == "undecided":
+            recipe, first = self._smallest.recipe, "that it is violated"
+            raise self.sought.not_deterministic(recipe, first, judged.reason)
+        return self._described(self._smallest, judged)
 
     def _with_rate(self, example: Counterexample) -> Counterexample:
         rate = rate_at(self.sought, example.recipe["point"], self.root_seed)

@@ -53,6 +53,13 @@ class Sought:
         """The id of the control whose broken simulator runs, "" for the theorem's own."""
         return broken_by(self.theorem, self.claim)
 
+    @property
+    def has_exact_form(self) -> bool:
+        """Whether the claim is stated over the rationals: then only what is violated there is a
+        counterexample."""
+        exact = self.theorem.exact
+        return exact is not None and self.claim.id in exact.statements and not self.control
+
     def look(self, kind: Kind, recipe: dict[str, Any]) -> Look | None:
         """Evaluate the claim on one instance, None where the recipe makes none.
 
@@ -68,19 +75,40 @@ class Sought:
             return None
 
     def judged(self, kind: Kind, recipe: dict[str, Any], margin: float) -> Confirmed:
-        """Return what exact arithmetic says of an instance that violates the claim."""
-        return confirm(self.theorem, self._bare(kind, recipe, margin))
+        """Return what exact arithmetic says of an instance that violates the claim.
+
+        Of a claim that has an exact form, an instance that has none is undecided.
+        """
+        return self._decided(confirm(self.theorem, self._bare(kind, recipe, margin)))
 
     def described(
-        self, kind: Kind, recipe: dict[str, Any], margin: float, seed: int
+        self, kind: Kind, recipe: dict[str, Any], margin: float, seed: int, judged: Confirmed
     ) -> Counterexample:
         """Return a violation with what helps to read it, its severity, and what is exact of it.
 
-        seed: of the search that found it.
+        seed: of the search that found it.   judged: what exact arithmetic said of it.
+        Raises TheoremError where exact arithmetic now says something else.
         """
         theorem, claim = self.theorem, self.claim
         example = captured(theorem, claim, kind, recipe, margin, self.control, self.without, seed)
-        return confirm(theorem, example).example
+        found = confirm(theorem, example)
+        again = self._decided(found)
+        if (again.outcome, again.example.exact) != (judged.outcome, judged.example.exact):
+            raise self.not_deterministic(recipe, judged.reason, again.reason)
+        return found.example
+
+    def not_deterministic(self, recipe: dict[str, Any], first: str, then: str) -> TheoremError:
+        """Return the error of an exact form that said two things of one instance."""
+        return TheoremError(
+            f"the exact form of {self.claim.id!r} is not deterministic: at {dict(recipe)} it first "
+            f"says {first!r}, and then {then!r}; let it depend on the problem alone"
+        )
+
+    def _decided(self, found: Confirmed) -> Confirmed:
+        if found.outcome != "no exact form" or not self.has_exact_form:
+            return found
+        reason = f"floating point violates it, and the exact form says nothing: {found.reason}"
+        return replace(found, outcome="undecided", reason=reason)
 
     def _bare(self, kind: Kind, recipe: dict[str, Any], margin: float) -> Counterexample:
         return Counterexample(

@@ -9,6 +9,10 @@ Progress = Callable[[int, int, str], None]
 """Called with (examples looked at, examples planned, where the search is)."""
 
 
+class TimeOver(KeyboardInterrupt):
+    """Raised inside Hypothesis when the time is over: it lets only interrupts pass at once."""
+
+
 class Watch:
     """Counts the examples looked at, and says when the time is over.
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     type=click.FloatRange(min=0, min_open=True),
     default=None,
     help="Stop when the time is over and, without --examples, go on until then: what is found then "
-    "depends on the clock.",
+    "depends on the clock. A theorem's function that does not return is not stopped.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
@@ -56,9 +56,11 @@ def search(
 
     CLAIM is as in `explain`. The smallest has the fewest examples, then dimensions, then neurons,
     then the simplest numbers; the worst has the lowest margin of all that is met, in the theorem's
-    ensembles too. A violation in floating point is a counterexample only if exact rational
-    arithmetic confirms it, where the claim has an exact form; otherwise it is numerically undecided
-    and refutes nothing. Without --seconds the same command finds the same.
+    ensembles too. Where the claim has an exact form, a violation in floating point is a
+    counterexample only if exact rational arithmetic confirms it: one that it contradicts is
+    numerically undecided, one that it cannot decide (a drawn problem that is too large, or of a
+    form that says nothing of drawn ones) is unconfirmed, and neither refutes anything. Without
+    --seconds the same command finds the same.
 
     Without an assumption, the scope is what is left of the theorem's hypotheses, or of what the
     claim is given; our own certificates, which imply the claim, are left out of it.
@@ -72,7 +74,8 @@ def search(
          or was searched without an assumption, and need not hold
       1  a counterexample in scope of a claim that is to hold: what was dropped, if
          anything was, holds on it too
-      3  nothing but what is numerically undecided, or no example in scope
+      3  nothing but what is numerically undecided or unconfirmed, or no example in scope
+         that is decided
       130, 143  interrupted, terminated: what was found until then is told and kept
     """
     from properties.catalogue import find_entry
@@ -124,6 +127,5 @@ def exit_code(found: Found) -> int:
         return INTERRUPTED if found.ended == "interrupted" else TERMINATED
     if found.refuted:
         return REFUTED
-    nothing_tested = not any(effort.in_scope for effort in found.efforts)
-    undecided = not found.examples and found.unconfirmed is not None
-    return UNSETTLED if undecided or nothing_tested else ALL_AS_EXPECTED
+    undecided = found.unconfirmed is not None or found.nothing_decided
+    return UNSETTLED if undecided and not found.examples else ALL_AS_EXPECTED

@@ -58,7 +58,15 @@ def _efforts(efforts: tuple[Effort, ...]) -> list[str]:
     """Return a table of what was looked at, columns that are zero throughout left out."""
     if not efforts:
         return ["nothing"]
-    names = ("examples", "in_scope", "violated", "undecided", "no_instance", "unconfirmed")
+    names = (
+        "examples",
+        "in_scope",
+        "violated",
+        "undecided",
+        "settled",
+        "no_instance",
+        "unconfirmed",
+    )
     kept = [n for n in names if n in names[:3] or any(getattr(effort, n) for effort in efforts)]
     rows = [["", *(name.replace("_", " ") for name in kept)]]
     rows += [[effort.where, *(str(getattr(effort, name)) for name in kept)] for effort in efforts]
@@ -80,7 +88,8 @@ def _outcome(theorem: Theorem, found: Found) -> Iterator[str]:
         yield f"  {meaning}"
         yield from (f"  {line}" for line in _severity(found, example))
     if found.unconfirmed is not None:
-        yield f"numerically undecided: {entry(theorem, found.unconfirmed)}"
+        name = "numerically undecided" if found.contradicted else "unconfirmed"
+        yield f"{name}: {entry(theorem, found.unconfirmed)}"
         yield f"  no counterexample: {found.why}"
     yield from _worth(theorem, found)
 
@@ -101,6 +110,8 @@ def _worth(theorem: Theorem, found: Found) -> Iterator[str]:
     if not found.examples:
         if not any(effort.in_scope for effort in found.efforts):
             yield "No example was in scope: nothing was tested."
+        elif found.unconfirmed is None and found.nothing_decided:
+            yield "Every example in scope is undecided: nothing was tested."
         elif found.unconfirmed is None:
             yield "No counterexample was found. Finding nothing proves nothing."
         else:

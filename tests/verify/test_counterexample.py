@@ -25,6 +25,7 @@ from verify.errors import InputError, UnknownName
 from verify.explicit import Explicit, Field
 from verify.loading import load_file
 from verify.measures import Chain
+from verify.severity import Assumed, Severity
 
 DRAWN = {"point": {"n": 1}, "root_seed": 0, "block": 0, "trial": 0}
 SEEDED = {"point": {"n": 1}, "seed": 1}

@@ -2,6 +2,7 @@
 counterexample."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -18,10 +19,12 @@ from tests.properties.seeking.toys import (
     sum_is_small,
     tenths_theorem,
 )
+from tests.properties.seeking.toys import EXACT as EXACT_FORM
 from tests.verify.engine.toys import rate as toy_rate
-from verify import Explicit, Field, InputError, Margin, TheoremError, UnknownName
+from verify import Explicit, Field, InputError, Margin, Point, TheoremError, UnknownName
 from verify.claims import Universal
 from verify.counterexample import EXACT, FLOATING, read, replay, write
+from verify.exact import ExactMargin, NotDecided
 
 
 def sought(name="squares_are_subadditive", *without, theorem=None):
@@ -127,6 +130,78 @@ def test_without_an_exact_form_a_violation_is_one_in_floating_point():
     assert found.smallest.evidence == FLOATING
 
 
+def undecidable(numbers):
+    raise NotDecided("it is too large")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"from_floats": None}, "the exact form says nothing: drawn problems have no exact form"),
+        ({"statements": {"sum_is_small": undecidable}}, "not decided: it is too large"),
+    ],
+)
+def test_where_there_is_an_exact_form_floating_point_alone_refutes_nothing(change, why):
+    claims = (Universal(sum_is_small, given=(POSITIVE,)),)
+    exact = replace(EXACT_FORM, **change)
+    theorem = numbers_theorem(claims=claims, controls=(), small=None, exact=exact)
+    found = seek(sought("sum_is_small", theorem=theorem), examples=60)
+    assert found.efforts[0].violated > 0
+    assert found.efforts[0].unconfirmed > 0
+    assert (found.smallest, found.worst, found.refuted) == (None, None, False)
+    assert (found.conclusion, found.contradicted) == ("undecided", False)
+    assert why in found.why
+    assert found.unconfirmed.evidence == FLOATING
+
+
+def test_the_worst_is_the_worst_that_is_confirmed():
+    def small_enough(problem, index):
+        if len(problem[index]) > 3:
+            raise NotDecided("it has more than three numbers")
+        return EXACT_FORM.from_floats(problem, index)
+
+    claims = (Universal(sum_is_small, given=(POSITIVE,)),)
+    exact = replace(EXACT_FORM, from_floats=small_enough)
+    theorem = numbers_theorem(
+        claims=claims, controls=(), small=None, exact=exact, cells=(Point(n=3, low=0.9), Point(n=4))
+    )
+    found = seek(sought("sum_is_small", theorem=theorem), examples=4)
+    assert found.worst.recipe["point"]["n"] == 3
+    assert found.worst.evidence == EXACT
+    assert found.unconfirmed.margin < found.worst.margin
+    assert found.refuted
+
+
+def blurred(trial):
+    """The sum of the squares is at most the square of the sum."""
+    return Margin(0.0, squares_are_subadditive(trial).value, rounding=np.inf)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_it_is_told_whether_anything_was_decided(exact):
+    claims = (Universal(blurred, name="squares_are_subadditive", given=(POSITIVE,)),)
+    form = EXACT_FORM if exact else None
+    theorem = numbers_theorem(claims=claims, controls=(), exact=form)
+    found = seek(sought(theorem=theorem), 20)
+    assert found.conclusion == "nothing"
+    assert sum(effort.in_scope for effort in found.efforts) > 20
+    assert found.nothing_decided != exact, "small problems are decided exactly"
+
+
+@pytest.mark.parametrize("period", [2, 3, 7])
+def test_an_exact_form_that_is_not_deterministic_is_named(period):
+    calls = []
+
+    def fickle(numbers):
+        calls.append(None)
+        return ExactMargin(Fraction(len(calls) % period), Fraction(0))
+
+    exact = replace(EXACT_FORM, statements={**EXACT_FORM.statements, "sum_is_small": fickle})
+    theorem = numbers_theorem(exact=exact)
+    with pytest.raises(TheoremError, match=r"'sum_is_small' is not deterministic: at \{'"):
+        seek(sought("sum_is_small", theorem=theorem), examples=20)
+
+
 def test_what_floating_point_leaves_undecided_is_decided_exactly():
     def blurred(trial):
         """The sum of the squares is at most the square of the sum."""
@@ -211,6 +286,24 @@ def test_seconds_end_a_search_and_say_so():
     assert sum(effort.examples for effort in found.efforts) < 100
 
 
+def test_when_the_time_is_over_nothing_more_is_drawn():
+    reads = []
+
+    def clock():
+        reads.append(None)
+        return float(len(reads))
+
+    found = seek(sought("squares_are_bounded"), examples=10**7, seconds=100, now=clock)
+    assert found.ended == "time"
+    assert 50 < len(reads) < 110, "each example that is drawn reads the clock"
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
+def test_seconds_are_a_time(seconds):
+    with pytest.raises(InputError, match=f"seconds={seconds}, expected a finite number above 0"):
+        seek(sought("squares_are_bounded"), seconds=seconds)
+
+
 def test_seconds_alone_go_on_pass_after_pass_with_other_seeds(monkeypatch):
     monkeypatch.setattr(passes, "EXAMPLES", 20)
     theorem = numbers_theorem(small=replace(SMALL, sizes={"n": (2, 2)}))
@@ -284,8 +377,9 @@ def test_with_nothing_at_all_to_search_it_says_what_to_give():
 
 
 def test_efforts_add_up():
-    one = Effort("small", "n=1", 5, 4, 3, 2, 1, 1)
-    assert one + one == Effort("small", "n=1", 10, 8, 6, 4, 2, 2)
+    one = Effort("small", "n=1", 5, 4, 3, 2, 1, 1, 1)
+    assert one + one == Effort("small", "n=1", 10, 8, 6, 4, 2, 2, 2)
+    assert one.decided == 4 - 2 + 1
 
 
 def test_explicit_problems_are_searched_in_scope_where_small_ones_find_nothing():

@@ -111,6 +111,30 @@ def test_what_is_only_rounding_is_undecided_and_refutes_nothing(search, tmp_path
     assert {file.name for file in folder.iterdir()} == {"search.json", "unconfirmed.json"}
 
 
+def test_what_is_drawn_and_has_no_exact_form_is_unconfirmed(search, tmp_path):
+    false = "claims=(Universal(sum_is_small, given=(POSITIVE,)),), controls=(), small=None, "
+    before = "from dataclasses import replace"
+    changes = false + "exact=replace(EXACT, from_floats=None)"
+    code, out, _ = search("sum_is_small", changes=changes, before=before)
+    assert code == 3
+    assert "unconfirmed: drawn at n=5 (seed=" in out
+    assert "  no counterexample: floating point violates it, and the exact form says nothing" in out
+    assert "Nothing is refuted: floating point alone violates the claim." in out
+    folder = tmp_path / "relu-verify-out" / "search-sum_is_small"
+    assert {file.name for file in folder.iterdir()} == {"search.json", "unconfirmed.json"}
+
+
+def test_where_nothing_is_decided_nothing_was_tested(search):
+    before = (
+        'def unknown(trial):\n    """Who knows."""\n'
+        "    return Margin(1.0, 0.0, rounding=float('inf'))\n"
+    )
+    claims = "claims=(Universal(unknown),), controls=(), exact=None"
+    code, out, _ = search("unknown", changes=claims, before=before)
+    assert code == 3
+    assert "Every example in scope is undecided: nothing was tested." in out
+
+
 def test_where_nothing_is_in_scope_nothing_was_tested(search):
     never = "claims=(Universal(squares_are_bounded, given=(Assumption(never),)),), controls=()"
     before = 'def never(trial):\n    """Never."""\n    return Margin(1.0, 0.0)\n'
