@@ -128,7 +128,7 @@ def gram_is_near_identity(problem: ExactProblem) -> ExactMargin:
     """0 < last pivots of G and of 2τI − G: ‖G/τ − I‖₂ < 1."""
     above = smallest_pivot(2 * problem.trace * identity(problem.examples) - problem.gram)
     least = min(smallest_pivot(problem.gram), above)
-    return ExactMargin(ZERO, least, strict=True, reads="0 < last pivots of G and 2τI − G")
+    return ExactMargin(ZERO, least, strict=True, reads="0 < least last pivot of G and of 2τI − G")
 
 
 def certified_from_step_one(problem: ExactProblem) -> ExactMargin:

@@ -3,61 +3,74 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
-from reports.counterexamples.network import Network, network_of
-from reports.counterexamples.numbers import LONGEST, exactly
-from reports.counterexamples.tex import prose, typewriter
-from verify.confirm import decimal
+from reports.counterexamples.network import WIDEST, Network, network_of
+from reports.counterexamples.numbers import Rational, is_long, rounded, small
+from reports.counterexamples.sides import sides_of
+from reports.counterexamples.tex import prose, scientific, typewriter
 from verify.counterexample import Counterexample
-
-_WIDEST = 20
-"""Columns of the widest matrix that is printed; the Gram matrix stands for wider features."""
+from verify.theorem import Theorem
 
 _MOST_COLUMNS = 10
 """What amsmath's matrices have, unless MaxMatrixCols says otherwise."""
 
 
-def latex(example: Counterexample) -> str:
+def latex(example: Counterexample, theorem: Theorem) -> str:
     """Return a block that compiles within \\begin{document} of an article with amsmath.
 
-    Of a counterexample without exact numbers it tells the claim and the margin.
+    theorem: the example's.   Of a counterexample without exact numbers it tells the claim and the
+    margin.   Raises UnknownName for an assumption that the theorem does not have.
     """
-    return "\n".join(_block(example)) + "\n"
+    return "\n".join(_block(example, theorem)) + "\n"
 
 
-def _block(example: Counterexample) -> Iterator[str]:
+def _block(example: Counterexample, theorem: Theorem) -> Iterator[str]:
     yield "% needs \\usepackage{amsmath}"
-    name, theorem = typewriter(example.claim), typewriter(example.theorem)
-    yield f"\\paragraph{{Counterexample to {name}}} ({theorem})."
-    yield prose(example.statement)
+    yield "\\begingroup\\sloppy"
+    yield f"\\paragraph{{Counterexample}} to {typewriter(example.claim)}"
+    yield f"({typewriter(example.theorem)}; {prose(theorem.citation.rstrip('.'))})."
     exact = example.exact
+    yield from _claimed(example, theorem)
     if exact is None:
-        yield f"Known in floating point, with margin ${_decimal(f'{example.margin:.6g}')}$."
+        margin = _power(f"{example.margin:.6g}")
+        yield f"Known in floating point, with margin ${margin}$."
+        yield "\\par\\endgroup"
         return
     network = network_of(exact)
     if network is not None:
         yield from _data(network)
         yield from _steps(network)
+        yield from _ends(network)
     yield from _violated(exact["claim"])
-    for heading, dropped in (("It holds that", False), ("Dropped:", True)):
-        entries = [one for one in exact["assumptions"] if one["dropped"] is dropped]
-        if entries:
-            yield f"{heading} {'; '.join(map(_assumption, entries))}."
+    yield from _assumptions(example, theorem, exact)
+    yield "\\par\\endgroup"
+
+
+def _claimed(example: Counterexample, theorem: Theorem) -> Iterator[str]:
+    """Yield what is claimed. A control is claimed of its own ensemble, which the instance need not
+    be of: where the inequality is known, that alone is told."""
+    reads = "" if example.exact is None else example.exact["claim"]["reads"]
+    if reads and any(control.id == example.claim for control in theorem.controls):
+        yield f"The statement, a control that is known to be false, is {prose(reads)}."
+    else:
+        yield prose(example.statement)
 
 
 def _data(network: Network) -> Iterator[str]:
     """Yield the problem as one display."""
-    wide = network.features is None or len(network.features[0]) > _WIDEST
+    wide = network.features is None or len(network.features[0]) > WIDEST
     name, rows = ("G = XX^{\\top}", network.gram) if wide else ("X", network.features or [])
     columns = max(len(rows[0]), len(network.labels))
     if columns > _MOST_COLUMNS:
         yield f"\\setcounter{{MaxMatrixCols}}{{{columns}}}"
-    parts = [f"{name} = {_matrix(rows)}", f"y = {_column(network.labels)}"]
-    for neuron, start in zip(_neurons(network), network.start, strict=True):
-        parts.append(f"\\beta{neuron}^{{(0)}} = X w{neuron}^{{(0)}} = {_column(start)}")
-    parts.append(f"\\eta = {_number(network.step_size)}")
+    parts = [_equation(name, rows), _vector("y", network.labels)]
+    names = zip(_neurons(network), _names(network), network.start, strict=True)
+    for neuron, one, start in names:
+        parts.append(_vector(f"\\beta{neuron}^{{(0)}} = X {_at(one, '0')}", start))
+    parts.append(_equal("\\eta", network.step_size))
     parts.append(f"\\varphi'(0) = {network.slope_at_zero}")
     yield from _display(parts)
     if any(entry != "0" for row in network.outside for entry in row):
@@ -71,33 +84,123 @@ def _steps(network: Network) -> Iterator[str]:
     for place, neuron in enumerate(_neurons(network)):
         yield from _display(
             [
-                f"\\beta{neuron}^{{({number})}} = {_column(step[place])}"
+                _vector(f"\\beta{neuron}^{{({number})}}", step[place])
                 for number, step in enumerate(network.steps)
             ]
         )
 
 
 def _neurons(network: Network) -> list[str]:
+    return [f"_{{{name}}}" if name else "" for name in _names(network)]
+
+
+def _names(network: Network) -> list[str]:
+    """Return what tells neurons apart within a subscript."""
     if len(network.signs) == 1:
         return [""]
-    return ["_{\\oplus}" if sign > 0 else "_{\\ominus}" for sign in network.signs]
+    return ["\\oplus" if sign > 0 else "\\ominus" for sign in network.signs]
+
+
+def _at(name: str, time: str) -> str:
+    """Return the weights at a time, w_0 or w_{\\oplus,\\infty}."""
+    return f"w_{{{f'{name},' if name else ''}{time}}}"
+
+
+def _ends(network: Network) -> Iterator[str]:
+    """Yield where descent ends and what it is compared with, as weights or as predictions."""
+    best, limit, start = network.comparator_duals, network.limit_duals, network.starting_duals
+    if best is None:
+        return
+    names, neurons = _names(network), _neurons(network)
+    known = []
+    if network.comparator == "nearest_minimum":
+        meant = "global minimum nearest to the start"
+        known.append(([_at(name, "0") for name in names], start))
+        symbols = [f"\\tilde{{w}}{neuron}" for neuron in neurons]
+    else:
+        meant = "minimum-norm global minimum"
+        symbols = [f"w{neuron}^{{\\star}}" for neuron in neurons]
+    known += [([_at(name, "\\infty") for name in names], limit), (symbols, best)]
+    yield f"The {meant}{', and where descent ends' if limit is not None else ''}:"
+    product = "" if network.has_weights else "X "
+    yield from _display(
+        [
+            _vector(product + symbol, row)
+            for symbols, duals in known
+            if duals is not None
+            for symbol, row in zip(symbols, network.vectors(duals), strict=True)
+        ]
+    )
 
 
 def _violated(claim: Mapping[str, Any]) -> Iterator[str]:
-    reads = f": {prose(claim['reads'])}" if claim["reads"] else ""
-    yield f"The inequality is violated{reads}:"
+    reads = f", {prose(claim['reads'])}," if claim["reads"] else ""
+    yield f"Here the inequality{reads} is violated:"
     unless = "\\not<" if claim["strict"] else "\\not\\le"
-    sides = f"{_number(claim['left'])} {unless} {_number(claim['right'])}"
-    values = f"{_decimal(decimal(claim['left']))} > {_decimal(decimal(claim['right']))}"
-    close = decimal(claim["left"]) == decimal(claim["right"])
-    yield from _display([sides] if close else [sides, f"\\text{{about }} {values}"])
+    left, right = claim["left"], claim["right"]
+    sides = f"{_number(left)} {unless} {_number(right)}"
+    if not (is_long(left) or is_long(right)):
+        fractions = any("/" in side and small(side) is None for side in (left, right))
+        values = f"{_power(rounded(left))} > {_power(rounded(right))}"
+        close = rounded(left) == rounded(right)
+        about = [f"\\text{{about }} {values}"] if fractions and not close else []
+        yield from _display([sides, *about])
+        return
+    by = f"\\text{{by about }} {_power(rounded(abs(Fraction(left) - Fraction(right))))}"
+    yield from _display([f"{sides} \\ (\\approx)", by])
 
 
-def _assumption(one: Mapping[str, Any]) -> str:
-    sign = "<" if one["strict"] else "\\le"
-    unless = "" if one["holds"] else "\\not"
-    sides = f"{_number(one['left'])} {unless}{sign} {_number(one['right'])}"
-    return f"{typewriter(one['id'])}, ${sides}$"
+def _assumptions(
+    example: Counterexample, theorem: Theorem, exact: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield lists of what holds, of what was dropped, and of what is not exact."""
+    known = exact["assumptions"]
+    recorded = {one["id"] for one in known}
+    lists = {
+        "These assumptions hold:": [_told(theorem, one) for one in known if not one["dropped"]],
+        "These assumptions hold in floating point, beyond rounding, and have no exact form:": [
+            _sentence(theorem, name) for name in exact["not_exact"]
+        ],
+        "Dropped:": [_told(theorem, one) for one in known if one["dropped"]],
+        "Dropped, without exact value:": [
+            _sentence(theorem, name) for name in example.without if name not in recorded
+        ],
+    }
+    for heading, items in lists.items():
+        if items:
+            yield heading
+            yield "\\begin{itemize}"
+            yield from (f"  \\item {item}" for item in items)
+            yield "\\end{itemize}"
+
+
+def _sentence(theorem: Theorem, name: str) -> str:
+    return f"{typewriter(name)}: {prose(theorem.assumption(name).statement)}"
+
+
+def _told(theorem: Theorem, one: Mapping[str, Any]) -> str:
+    """Return an assumption's sentence, and both of its sides on the instance."""
+    sides = sides_of(one)
+    sign = {"≤": "\\le", "<": "<", "≥": "\\ge", ">": ">"}[sides.relation]
+    quantity = _side(sides.quantity_name, sides.quantity)
+    bound = _side(sides.bound_name, sides.bound)
+    when = f" {sides.when}" if sides.when else ""
+    if one["holds"]:
+        told = f"{quantity} ${sign}$ {bound}{when}"
+    else:
+        told = f"{quantity}, where ${sign}$ {bound} is required{when}"
+    return f"{_sentence(theorem, one['id'])} Here {told}."
+
+
+def _side(name: str, number: str) -> str:
+    """Return "name = number" in running text; the number alone where there is no name."""
+    value = f"{_relation(number)} {_number(number)}"
+    return f"{_quantity(name)} ${value}$" if name else f"${value.removeprefix('= ')}$"
+
+
+def _quantity(name: str) -> str:
+    """Return what a side is called, the letters that stand alone in it as mathematics."""
+    return re.sub(r"(?<![A-Za-z\\{_])[A-Za-z](?![A-Za-z_}])", r"\\ensuremath{\g<0>}", prose(name))
 
 
 def _display(parts: list[str]) -> Iterator[str]:
@@ -118,29 +221,53 @@ _ROOM = 50
 
 def _room(part: str) -> int:
     """Return about how many digits the longest row of a part takes."""
+    part = re.sub(r"\\renewcommand\{\\arraystretch\}\{1.4\}", "", part)
     part = re.sub(r"\\tfrac\{(\d+)\}\{(\d+)\}", lambda f: max(f[1], f[2], key=len), part)
     rows = re.sub(r"\\(?:begin|end)\{bmatrix\}", "", part).split("\\\\")
     return 4 + max(len(re.sub(r"\\[a-z]+|[{}^_ ]", "", row)) for row in rows)
 
 
-def _matrix(rows: list[list[str]]) -> str:
+def _equation(name: str, rows: Sequence[Sequence[Rational]]) -> str:
+    """Return "name = matrix", with an approximate sign where an entry is rounded."""
+    sign = "\\approx" if any(is_long(entry) for row in rows for entry in row) else "="
+    return f"{name} {sign} {_matrix(rows)}"
+
+
+def _vector(name: str, entries: Sequence[Rational]) -> str:
+    return _equation(name, [[entry] for entry in entries])
+
+
+def _equal(name: str, number: Rational) -> str:
+    return f"{name} {_relation(number)} {_number(number)}"
+
+
+def _relation(number: Rational) -> str:
+    return "\\approx" if is_long(number) else "="
+
+
+def _matrix(rows: Sequence[Sequence[Rational]]) -> str:
+    """Return a matrix, its lines further apart where there are fractions."""
     lines = " \\\\ ".join(" & ".join(map(_number, row)) for row in rows)
-    return f"\\begin{{bmatrix}} {lines} \\end{{bmatrix}}"
+    matrix = f"\\begin{{bmatrix}} {lines} \\end{{bmatrix}}"
+    apart = "\\tfrac" in lines and len(rows) > 1
+    return f"{{\\renewcommand{{\\arraystretch}}{{1.4}}{matrix}}}" if apart else matrix
 
 
-def _column(entries: list[str]) -> str:
-    return _matrix([[entry] for entry in entries])
+def _number(number: Rational) -> str:
+    """Return a rational as a fraction or a power of ten; a long one as decimals."""
+    if is_long(number):
+        return _power(rounded(number))
+    if (found := small(number)) is not None:
+        return scientific(*found)
+    value = Fraction(number)
+    sign = "-" if value < 0 else ""
+    size = abs(value)
+    if size.denominator == 1:
+        return f"{sign}{size}"
+    return f"{sign}\\tfrac{{{size.numerator}}}{{{size.denominator}}}"
 
 
-def _number(text: str) -> str:
-    """Return a recorded rational as a fraction; a long one as decimals, marked as approximate."""
-    if len(text) > LONGEST:
-        return f"{{\\approx}} {_decimal(exactly(text).removeprefix('≈'))}"
-    sign, numerator, denominator = re.fullmatch(r"(-?)(\d+)(?:/(\d+))?", text).groups()  # type: ignore[union-attr]
-    return f"{sign}\\tfrac{{{numerator}}}{{{denominator}}}" if denominator else text
-
-
-def _decimal(text: str) -> str:
-    """Return decimals with the power of ten as one writes it."""
+def _power(text: str) -> str:
+    """Return decimals with the power of ten as one writes it: 10^{-12}, 2 \\cdot 10^{-5}."""
     mantissa, _, power = text.partition("e")
-    return f"{mantissa} \\cdot 10^{{{int(power)}}}" if power else mantissa
+    return scientific(mantissa, power) if power else mantissa

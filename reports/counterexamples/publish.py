@@ -57,7 +57,7 @@ def publish(
     source, unchecked = checker_of(known, example)
     counterexample.write(example, record)
     write_text(text, readable(example, record.name, checker.name if source else ""))
-    write_text(block, latex(example))
+    write_text(block, latex(example, known))
     if source:
         write_text(checker, source)
     else:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from reports.characters import escaped
 from reports.counterexamples.network import Network, network_of
-from reports.counterexamples.numbers import both, by_how_much, exactly, grid
+from reports.counterexamples.numbers import Rational, both, by_how_much, equal, exactly, grid
+from reports.counterexamples.sides import sides_of
 from verify.counterexample import Counterexample
 from verify.severity import words
 from verify.space import Point
@@ -35,9 +36,41 @@ def _heading(example: Counterexample) -> Iterator[str]:
     yield from _wrapped(f"Known: {example.evidence}; margin {example.margin:.6g}", "  ")
     if example.without:
         yield from _wrapped(f"Dropped: {', '.join(example.without)}", "  ")
-    searched = example.kind in ("seeded", "explicit", "small")
-    for line in words(example.severity, searched):
+    for line in (*words(_severity(example)), *_no_rate(example)):
         yield from _wrapped(line[:1].upper() + line[1:], "  ")
+
+
+def _severity(example: Counterexample) -> Mapping[str, Any]:
+    """Return the severity, without the margins of assumptions where their sides are told."""
+    severity = example.severity
+    if example.exact is None or not severity:
+        return severity
+    assumed = [{**one, "margin": None} for one in severity["assumptions"]]
+    return {**severity, "assumptions": assumed}
+
+
+def _no_rate(example: Counterexample) -> Iterator[str]:
+    """Say why there is no rate, and what was tried instead, where it was searched for."""
+    if not example.severity or example.severity["rate"] is not None or example.kind == "drawn":
+        return
+    if example.kind == "seeded":
+        yield "searched, so no rate"
+        return
+    yield f"small problem: no law, so no rate{_tried(example.facts.get(TRIED))}"
+
+
+def _tried(tried: Any) -> str:
+    """Say how many problems of the example's size violate the claim; "" where that is unknown."""
+    if not isinstance(tried, Mapping) or not {"violated", "in_scope", "where"} <= set(tried):
+        return ""
+    count, of = tried["violated"], tried["in_scope"]
+    led = "" if count else " beyond rounding, but steps from others led to this one"
+    size = f"problems of this size ({tried['where']}) that were tried in scope"
+    return f"; {count} of the {of} {size} violate it{led}"
+
+
+TRIED = "tried"
+"""The fact that tells how many problems of an example's size a search tried."""
 
 
 def _body(example: Counterexample) -> Iterator[str]:
@@ -76,6 +109,7 @@ def _drawn_up(network: Network) -> Iterator[str]:
     yield f"η = {both(network.step_size)}    φ'(0) = {network.slope_at_zero}"
     if any(entry != "0" for row in network.outside for entry in row):
         yield from _matrix("inner products of the starts' parts outside the span", network.outside)
+    yield from _ends(network)
     for place, name in enumerate(network.neurons):
         yield ""
         yield f"Predictions β{name} = Xw{name} after each step:"
@@ -84,7 +118,23 @@ def _drawn_up(network: Network) -> Iterator[str]:
         yield from (f"  {line}" for line in grid(table, WIDTH - 2, names))
 
 
-def _matrix(name: str, rows: list[list[str]]) -> Iterator[str]:
+def _ends(network: Network) -> Iterator[str]:
+    """Yield where descent ends and what it is compared with, as weights or as predictions."""
+    if network.comparator_duals is None:
+        return
+    best = "w{}⋆" if network.comparator == "minimum_norm" else "w̃{}"
+    known = {"w{}_∞": network.limit_duals, best: network.comparator_duals}
+    if network.comparator == "nearest_minimum":
+        known = {"w{}_0": network.starting_duals, **known}
+    yield ""
+    for symbol, duals in known.items():
+        for name, row in zip(
+            network.neurons, network.vectors(duals) if duals else (), strict=False
+        ):
+            yield from _matrix(f"{'' if network.has_weights else 'X'}{symbol.format(name)}", [row])
+
+
+def _matrix(name: str, rows: Sequence[Sequence[Rational]]) -> Iterator[str]:
     """Yield a matrix, beside its name where it has room there."""
     shown = [[exactly(entry) for entry in row] for row in rows]
     lines = grid(shown, WIDTH - 4)
@@ -123,16 +173,30 @@ def _assumptions(example: Counterexample, exact: Mapping[str, Any]) -> Iterator[
         if entries:
             yield heading
         for one in entries:
-            how = "" if not dropped else "holds all the same, " if one["holds"] else "fails, "
-            sides = f"{exactly(one['left'])} {_sign(one)} {exactly(one['right'])}"
-            by = f"{how}by {by_how_much(one['left'], one['right'])}"
-            yield from _wrapped(f"{one['id']}: {sides}, {by}", "  ", "  ")
+            yield from _wrapped(f"{one['id']}: {_told(one)}", "  ", "  ")
     recorded = {one["id"] for one in exact["assumptions"]}
     if exact["not_exact"]:
         names = ", ".join(exact["not_exact"])
         yield from _wrapped(f"Without exact form, held in floating point: {names}")
     if others := [name for name in example.without if name not in recorded]:
         yield from _wrapped(f"Dropped, without exact value: {', '.join(others)}")
+
+
+def _told(one: Mapping[str, Any]) -> str:
+    """Return both sides of an assumption: "d = 2 where ≥ 5000 n = 10000 is required"."""
+    sides = sides_of(one)
+    quantity, bound = (
+        equal(name, number) if name else exactly(number)
+        for name, number in (
+            (sides.quantity_name, sides.quantity),
+            (sides.bound_name, sides.bound),
+        )
+    )
+    when = f" {sides.when}" if sides.when else ""
+    if not one["holds"]:
+        return f"{quantity} where {sides.relation} {bound} is required{when}"
+    dropped = ", holds all the same" if one["dropped"] else ""
+    return f"{quantity} {sides.relation} {bound}{when}{dropped}"
 
 
 def _commands(example: Counterexample, record: str, checker: str) -> Iterator[str]:

@@ -8,8 +8,13 @@ from reports.typography import script_runs
 
 
 def typewriter(name: str) -> str:
-    """Return an identifier, escaped, in typewriter type."""
-    return f"\\texttt{{{''.join(map(_character, name))}}}"
+    """Return an identifier, escaped, in typewriter type; lines may break after "_" and "."."""
+    escaped = "".join(map(_character, name))
+    return f"\\texttt{{{re.sub(_BREAKS, _BREAK, escaped)}}}"
+
+
+_BREAKS = r"(?<=\\_|\w\.)(?=\w)"
+_BREAK = "\\\\allowbreak "
 
 
 def prose(text: str) -> str:
@@ -33,10 +38,18 @@ def prose(text: str) -> str:
 
 def _running(text: str) -> str:
     """Return running text: accents joined to what they stand on, scripts of one run together."""
-    return "".join(map(_token, _TOKENS.findall(text)))
+    return "".join(_token(found[0]) for found in _TOKENS.finditer(text))
+
+
+def scientific(mantissa: str, power: str) -> str:
+    """Return a number as one writes it within mathematics: 10^{-12}, 2 \\cdot 10^{-5}."""
+    factor = {"1": "", "-1": "-"}.get(mantissa, f"{mantissa} \\cdot ")
+    return f"{factor}10^{{{int(power)}}}"
 
 
 def _token(token: str) -> str:
+    if (number := _DECIMAL.fullmatch(token)) is not None:
+        return f"\\ensuremath{{{scientific(*number.groups())}}}"
     if token[0] in _SCRIPTS:
         mark = "_" if token[0] in _BELOW else "^"
         return f"\\ensuremath{{{mark}{{{''.join(_SCRIPTS[one] for one in token)}}}}}"
@@ -79,11 +92,15 @@ def _inside(character: str) -> str:
 
 _ACCENTS = {"\u0302": "\\hat", "\u0303": "\\tilde", "\u0304": "\\bar"}
 _ABOVE, _BELOW, _MEANT = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-"
-_SCRIPTS = dict(zip(_ABOVE + _BELOW, _MEANT * 2, strict=True))
+_SCRIPTS = dict(zip(_ABOVE + _BELOW, _MEANT * 2, strict=True)) | {"⋆": "\\star "}
 
-_TOKENS = re.compile(f"[{_ABOVE}]+|[{_BELOW}]+|.[{''.join(_ACCENTS)}]|.", re.DOTALL)
-_LETTER = re.compile(f"(.)([{''.join(_ACCENTS)}]?)([{_ABOVE}{_BELOW}]*)", re.DOTALL)
-_LAST = re.compile(f"[^{_ABOVE}{_BELOW}]?[{''.join(_ACCENTS)}]?[{_ABOVE}{_BELOW}]*$", re.DOTALL)
+_RAISED, _SCRIPT = f"{_ABOVE}⋆", f"{_ABOVE}⋆{_BELOW}"
+_DECIMAL = re.compile(r"\b(\d+(?:\.\d+)?)e([+-]?\d+)\b", re.ASCII)
+_TOKENS = re.compile(
+    rf"{_DECIMAL.pattern}|[^\W\d_]⋆|[{_RAISED}]+|[{_BELOW}]+|.[{''.join(_ACCENTS)}]|.", re.DOTALL
+)
+_LETTER = re.compile(f"(.)([{''.join(_ACCENTS)}]?)([{_SCRIPT}]*)", re.DOTALL)
+_LAST = re.compile(f"[^{_SCRIPT}]?[{''.join(_ACCENTS)}]?[{_SCRIPT}]*$", re.DOTALL)
 
 _ESCAPED = {
     "\\": "\\textbackslash{}",

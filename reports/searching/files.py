@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from properties.seeking import Found
 from properties.seeking.found import FORMAT
 from reports.counterexamples.publish import names, publish
+from reports.counterexamples.readable import TRIED
 from verify.counterexample import Counterexample, write
 from verify.errors import InputError
 from verify.theorem import Theorem
@@ -56,11 +58,26 @@ def written(theorem: Theorem, found: Found, folder: Path, command: str) -> list[
 
 
 def published(found: Found) -> list[tuple[str, Counterexample]]:
-    """Return the counterexamples with the stems of their files, each once."""
+    """Return the counterexamples with the stems of their files, each once, and with the fact how
+    many problems of their size were tried."""
     stems = ["smallest"] if found.smallest is not None else []
     if found.worst is not None and len(stems) < len(found.examples):
         stems.append("worst")
-    return list(zip(stems, found.examples, strict=True))
+    examples = [_with_effort(found, example) for example in found.examples]
+    return list(zip(stems, examples, strict=True))
+
+
+def _with_effort(found: Found, example: Counterexample) -> Counterexample:
+    """Return a small problem with what was tried of its size as a fact; any other as it is."""
+    values = example.recipe.get("values")
+    if values is None:
+        return example
+    for effort in found.efforts:
+        sizes = dict(part.split("=") for part in effort.where.split(", ") if "=" in part)
+        if effort.kind == example.kind and all(str(values[n]) == m for n, m in sizes.items()):
+            tried = {n: getattr(effort, n) for n in ("where", "in_scope", "violated")}
+            return replace(example, facts={**example.facts, TRIED: tried})
+    return example
 
 
 def _is_ours(folder: Path) -> bool:
