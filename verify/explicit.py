@@ -17,7 +17,8 @@ class Field:
     """Entries of a small explicit problem: integers from low to high, over a denominator.
 
     shape: names of sizes, () for a single number.   nonzero: leave out 0.   symbol: what people
-    call it, "y" say; by default the field's name.
+    call it, "y" say; by default the field's name.   zero_last: of the numbers 0 is the least simple
+    one, not the simplest: a degenerate value, to be met where no other will do.
     """
 
     low: int
@@ -26,6 +27,7 @@ class Field:
     denominator: int = 1
     nonzero: bool = False
     symbol: str = ""
+    zero_last: bool = False
 
     def __post_init__(self) -> None:
         if not self.low <= self.high or (self.nonzero and self.low == self.high == 0):

@@ -100,9 +100,9 @@ AXES = (
 
 WIDE_AXES = (
     Axis("n", 2, 2_000, "integer", inside=(2, 12), meaning="examples"),
-    Axis("d_over_n", 1.05, 2e4, "log", simplest=1e4, inside=(5e3, 2e4), meaning="d/n"),
+    Axis("d_over_n", 1.05, 1e4, "log", simplest=5e3, inside=(5e3, 1e4), meaning="d/n"),
     Axis("d", 2, 10**7, "integer", instead_of="d_over_n", meaning="features"),
-    Axis("c", 1e-3, 10.0, "log", simplest=0.5, inside=(0.25, 1.2), meaning="step size η‖λ‖₁"),
+    Axis("c", 5e-3, 10.0, "log", simplest=0.5, inside=(0.25, 1.2), meaning="step size η‖λ‖₁"),
     Axis(
         "start",
         scale="choice",
@@ -345,14 +345,15 @@ def step_of(c: Any, features: Any) -> Any:
 def _small(neurons: tuple[str, ...], sizes: Mapping[str, tuple[int, int]]) -> Explicit:
     """Return features of small integers, integer labels, starting predictions and c in sixteenths.
 
-    neurons: the leading axes of the start.
+    A start at the kink of the ReLU, where what descent does hinges on φ'(0), is the least simple
+    one.   neurons: the leading axes of the start.
     """
     return Explicit(
         sizes={"n": (2, 4), "d": (1, 5), **sizes},
         fields={
             "features": Field(-4, 4, shape=("n", "d"), symbol="X"),
             "labels": Field(-6, 6, shape=("n",), symbol="y"),
-            "start": Field(-8, 8, shape=(*neurons, "n"), denominator=16, symbol="β⁰"),
+            "start": Field(-8, 8, (*neurons, "n"), denominator=16, zero_last=True, symbol="β⁰"),
             "c": Field(1, 64, denominator=16),
         },
         build=_build_small,

@@ -204,12 +204,13 @@ SMALL = Explicit(
     fields={
         "features": Field(-4, 4, shape=("n", "d"), symbol="X"),
         "labels": Field(-9, 9, shape=("n",), symbol="y"),
-        "start": Field(-8, 8, shape=("n",), denominator=16, symbol="β⁰"),
+        "start": Field(-8, 8, ("n",), denominator=16, zero_last=True, symbol="β⁰"),
         "c": Field(1, 64, denominator=16),
     },
     build=_build_small,
 )
-"""The simplest problems, within the theorem's scope or not; η = c·n/‖X‖_F²."""
+"""The simplest problems, within the theorem's scope or not; η = c·n/‖X‖_F². A start at
+the kink of the ReLU, where what descent does hinges on φ'(0), is the least simple one."""
 
 
 # Assumptions.

@@ -196,7 +196,7 @@ def _followed(run: Run, step: Host | None) -> Host:
 
 def at_most_doubles_with_negative_labels(trial: Trial) -> Margin:
     """The limit is at most twice as far from the start as the nearest global minimum also where
-    39 of 40 labels are negative."""
+    labels are negative."""
     return distance_at_most_doubles(trial)
 
 

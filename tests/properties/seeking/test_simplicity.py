@@ -37,6 +37,7 @@ def test_the_simplest_numbers_come_first():
     assert eighths == ["1", "1/2", "1/4", "3/4", "1/8", "3/8", "5/8", "7/8"]
     assert simplest_first(Field(-2, 2)) == [0, 1, -1, 2, -2]
     assert simplest_first(Field(-2, 2, nonzero=True)) == [1, -1, 2, -2]
+    assert simplest_first(Field(-2, 2, zero_last=True)) == [1, -1, 2, -2, 0]
 
 
 IN_ORDER = [
