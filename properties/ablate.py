@@ -28,7 +28,7 @@ from verify.theorem import Theorem
 EXAMPLES = 150
 """What Hypothesis draws for an assumption, by default."""
 
-VERSION = 1
+VERSION = 2
 """Of how it is searched: a theorem's own digest does not tell of it where the theorem is a file."""
 
 Progress = Callable[[int, int, str], None]

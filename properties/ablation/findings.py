@@ -40,8 +40,11 @@ MEANINGS = {
     VACUOUS: "no instance was met in which it alone is violated, so nothing was tested without it",
 }
 
-FAILS, STANDS = "fails with nothing dropped", "no violation found"
-"""At the baseline, in place of the first and the fourth."""
+FAILS, STANDS = "violated with nothing dropped", "no violation found"
+"""At the baseline, of a universal claim, in place of the first and the fourth verdict."""
+
+BELOW, NOT_BELOW = "below its probability with nothing dropped", "not found below its probability"
+"""The same of a claim about a probability."""
 
 Rates = Mapping[str, ViolationRate | None]
 Sampler = Callable[[Mapping[str, Coordinate], bool], Rates]

@@ -40,6 +40,17 @@ def certificates(theorem: Theorem) -> list[Assumption]:
     return [a for a in everything if a.certificate and a.id not in dropped]
 
 
+def replaced(theorem: Theorem) -> dict[Assumption, list[Claim]]:
+    """Return what claims are given that is neither a hypothesis nor a certificate, with the claims:
+    it is left out throughout, for the theorem's hypotheses stand in its place."""
+    found: dict[Assumption, list[Claim]] = {}
+    for claim in ablated_claims(theorem) if theorem.hypotheses else ():
+        for one in claim.given:
+            if not one.certificate and one not in theorem.hypotheses:
+                found.setdefault(one, []).append(claim)
+    return found
+
+
 def _assumed(theorem: Theorem) -> list[Assumption]:
     given = (a for claim in ablated_claims(theorem) for a in claim.given)
     return list(dict.fromkeys(theorem.hypotheses or given))

@@ -34,14 +34,27 @@ HALVINGS, TRIES = 8, 3
 
 @dataclass
 class Searched:
-    """What a search met: its looks, in their order, and how often nothing could be drawn."""
+    """What a search met: its looks, in their order, and how often nothing could be drawn.
+
+    probed: what was met at a point with a seed, on the way towards what is assumed: claims that
+    are violated at the same point ask for the same instances, and each counts once.
+    """
 
     looks: list[Looked] = field(default_factory=list)
     not_drawn: int = 0
+    probed: dict[tuple[str, int], list[Looked]] = field(default_factory=dict)
 
     def add(self, met: list[Looked]) -> None:
         self.looks += met
         self.not_drawn += not met
+
+    def probe(self, question: Question, point: Mapping[str, Any], number: int) -> list[Looked]:
+        """Look at the instance at a point with a seed, unless that was done."""
+        key = Point(**point).canonical, number
+        if key not in self.probed:
+            self.probed[key] = look(question, point, number)
+            self.add(self.probed[key])
+        return self.probed[key]
 
     def violations(self, claim: str, state: str = VIOLATED) -> list[Looked]:
         """Return the violations of a claim where the dropped assumption is in a state, the lowest
@@ -181,9 +194,7 @@ def _violated(
 ) -> bool:
     """Say whether one of a few instances at a point violates a claim; the rest is not looked at."""
     for number in seeds:
-        met = look(question, point, number)
-        found.add(met)
-        if any(one.violates(claim) for one in met):
+        if any(one.violates(claim) for one in found.probe(question, point, number)):
             return True
     return False
 

@@ -11,7 +11,7 @@ _WIDTH = 27
 def told(report: Part) -> str:
     """Return an ablation as text: violations in scope first, then a row an assumption."""
     lines = [*_violations(report), *_baseline(report), "", *_table(report), "", *_legend(report)]
-    return "\n".join([*lines, "", *words.notes(report), report["sentence"]])
+    return "\n".join([*lines, "", *_replaced(report), *words.notes(report), report["sentence"]])
 
 
 def _violations(report: Part) -> list[str]:
@@ -52,7 +52,7 @@ def _table(report: Part) -> list[str]:
 def _row(report: Part, row: Part) -> list[str]:
     name = shorten(row["id"], _WIDTH)
     signs = " ".join(words.signs(report, row))
-    first = f"{name:<{_WIDTH}} {row['verdict']:<26} {signs}  "
+    first = f"{name:<{_WIDTH}} {words.verdict(row):<26} {signs}  "
     found = words.leading(row)
     if found is None:
         if not row["effort"]["tested"]:
@@ -60,21 +60,26 @@ def _row(report: Part, row: Part) -> list[str]:
         return [f"{first}{words.effort(row)}"]
     nearest, worst = found["nearest"], found["worst"]
     step = "" if worst["first_step"] is None else f", from step {worst['first_step']} on"
-    often = words.rate(worst)
+    often = words.rate(found)
     pad = " " * (_WIDTH + 1)
     return [
         f"{first}{words.effort(row)}",
-        f"{pad}of {found['claim']}: nearest at {words.where(nearest)}; worst margin "
-        f"{number(worst['margin'], 3)} at {words.where(worst)}{step}",
+        f"{pad}of {found['claim']}: nearest at {words.where(nearest)}; worst {words.margin(worst)} "
+        f"at {words.where(worst)}{step}",
         *([f"{pad}{often}"] if often else []),
         f"{pad}{nearest['file']}",
     ]
 
 
+def _replaced(report: Part) -> list[str]:
+    told = words.replaced(report)
+    return [f"{words.REPLACED}:", *(f"  {name} (of {of})" for name, _, of in told)] if told else []
+
+
 def _legend(report: Part) -> list[str]:
     names = [f"  {rank} {claim['id']}" for rank, claim in enumerate(report["claims"], start=1)]
     signs = "  ".join(f"{sign} {verdict}" for verdict, sign in words.SIGNS.items())
-    failing = f"  {words.FAILING} fails with nothing dropped"
+    failing = f"  {words.FAILING} {words.FAILING_MEANS}"
     return [
         "Claims",
         *names,

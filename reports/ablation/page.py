@@ -9,15 +9,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from properties.ablation.findings import FAILS, LOAD_BEARING, MEANINGS, VACUOUS
+from properties.ablation.findings import LOAD_BEARING, MEANINGS, VACUOUS
 from reports import typography
-from reports.ablation import figures, words
+from reports.ablation import answer, figures, words
 from reports.ablation.summary import FORMAT, SCHEMA_VERSION
 from reports.ablation.table import table
 from reports.exit_codes import ALL_AS_EXPECTED, REFUTED
 from reports.html.marks import mark
 from reports.html.render import environment
-from reports.typography import Part, number
+from reports.typography import Part, capitalize_first, number
 from verify.errors import InputError
 from verify.writing import json_text, write_text
 
@@ -54,7 +54,7 @@ def _page(report: Part) -> dict[str, Any]:
     tones = {ALL_AS_EXPECTED: "good", REFUTED: "bad"}
     return {
         "title": "relu-verify ablate",
-        "sentence": report["sentence"],
+        "sentence": report["headline"],
         "tone": tones.get(report["exit_code"], ""),
         "theorem": report["theorem"]["address"],
         "statement": report["theorem"]["title"],
@@ -69,10 +69,19 @@ def _page(report: Part) -> dict[str, Any]:
             {"id": row["id"], "signs": words.signs(report, row)} for row in report["assumptions"]
         ],
         "legend": [(sign, verdict) for verdict, sign in words.SIGNS.items()]
-        + [(words.FAILING, FAILS)] * any(claim["fails"] for claim in report["claims"]),
+        + [(words.FAILING, words.FAILING_MEANS)]
+        * any(claim["fails"] for claim in report["claims"]),
         "baseline": _row(report["baseline"]),
         "meanings": list(MEANINGS.items()),
-        "notes": words.notes(report),
+        "notes": [
+            *(
+                f"{capitalize_first(clause)}."
+                for clause in answer.judged_in_no_row(report["claims"])
+            ),
+            *words.notes(report),
+        ],
+        "replaced": words.replaced(report),
+        "replaced_means": words.REPLACED,
         "figures": figures.captioned(report),
         "command": report["command"],
     }
@@ -100,11 +109,11 @@ def _row(row: Part) -> dict[str, Any]:
         "id": row["id"] or "nothing",
         "statement": row["statement"],
         "mark": mark(row),
-        "verdict": row["verdict"],
+        "verdict": words.verdict(row),
         "effort": effort,
         "claim": None if found is None else found["claim"],
         "nearest": None if found is None or row["id"] is None else words.where(found["nearest"]),
-        "worst": None if found is None else number(found["worst"]["margin"], 3),
+        "worst": None if found is None else number(found["worst"]["margin"], 2),
         "claims": [_claim(one) for one in row["claims"]],
     }
 
@@ -119,11 +128,11 @@ def _claim(one: Part) -> dict[str, Any]:
         )
     ]
     if one["least_margin"] is not None:
-        facts.append(("Least margin", number(one["least_margin"], 3)))
+        facts.append(("Least margin", number(one["least_margin"], 2)))
     facts += [
         (
             "Rate",
-            f"violated in {rate['violated']} of {rate['in_scope']} fresh trials at "
+            f"violated in {words.violated(rate)} fresh trials at "
             f"{typography.point_text(rate['where'])}: {words.probability(rate)} at confidence "
             f"{number(rate['confidence'])}",
         )
@@ -134,12 +143,12 @@ def _claim(one: Part) -> dict[str, Any]:
         shown = one[kind]
         if shown is None:
             continue
-        where = "" if shown["outside"] is None else f" at {words.where(shown)}"
+        where = f" at {words.where(shown)}"
         step = shown["first_step"]
         first = "" if step is None else f"; first departs from the theorem at step {step}"
-        facts.append((kind.capitalize(), f"margin {number(shown['margin'], 3)}{where}{first}"))
+        facts.append((kind.capitalize(), f"{words.margin(shown)}{where}{first}"))
         files.append(shown["file"])
-    return {"id": one["claim"], "verdict": one["verdict"], "facts": facts, "files": files}
+    return {"id": one["claim"], "verdict": words.verdict(one), "facts": facts, "files": files}
 
 
 def _rate_of(shown: Part | None) -> list[Part]:

@@ -3,47 +3,51 @@
 ablation.json, version 1:
 
 - format, schema_version, written_by, command, theorem {id, title, address, citation, status},
-  examples (that Hypothesis drew for each assumption), seed, sentence, exit_code;
-- claims: [{id, statement, kind, probability (null unless it is about one), status, fails}], where
-  `fails` says that the claim was refuted with nothing dropped, so that no row counts it;
+  examples (that Hypothesis drew for each assumption), seed, headline, sentence, exit_code;
+- claims: [{id, statement, kind, probability (null unless it is about one), status, fails}]: `fails`
+  is null or, where the claim fails with nothing dropped, so that no row counts it, {stated, at}: in
+  words where it is stated, and where it failed;
 - not_ablated: [{id, why}];   certificates: ids of what is left out throughout;
+- replaced: [{id, statement, claims}], of what those claims are given, and no certificate: left out
+  throughout too, for the theorem's hypotheses stand in its place;
 - in_scope_violations: [{claim, met_while_dropping (null at the baseline), margin, file}]: of
   universal claims, with nothing dropped;
 - baseline: a row for nothing dropped;   assumptions: a row for each, in the theorem's order.
 
 A row: {id, statement, status, axes (moved beyond what is assumed), verdict, leading, effort,
-claims, scatter}. leading: the claim that the row's violations are shown of, or null. effort:
+rare, claims, scatter}. leading: the claim that the row's violations are shown of, or null. effort:
 {examples, not_drawn, rest_failed, held, undecided, tested, closest, furthest}, the last two margins
 of the dropped assumption, negative, null without any. claims: [{claim, verdict, tested, holds,
-violated, undecided, refused, least_margin, rates, nearest, worst}]. rates: as in `severity`.
-nearest, worst: {margin, outside (margin of the dropped assumption), where (its coordinates),
-first_step, severity, file}, or null. scatter: {outside: […], margins: […], outcomes: […]} of the
-leading claim on the instances tested, to five digits; null without one. Margins are dimensionless.
+violated, undecided, refused, rare, least_margin, rates, nearest, worst}]. rare: a violation was
+met, and none of the fresh trials at the worst one's point is or may be another; of a row, that all
+its violated claims are so. rates: as in `severity`. nearest, worst: {margin, outside (margin of the
+dropped assumption), where (its coordinates), coordinate (which of them explains it, in words, or
+""), recipe (how the instance is drawn: point, and seeds), first_step, severity, file}, or null.
+scatter: {outside: […], margins: […], outcomes: […]} of the leading claim on the instances tested,
+to five digits; null without one. Margins are dimensionless: (right − left)/scale.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import verify
 from properties.ablation.findings import (
+    BELOW,
     FAILS,
     LOAD_BEARING,
-    NEEDED_TO_STATE,
+    NOT_BELOW,
     NOT_NEEDED,
     STANDS,
-    VACUOUS,
     ClaimFound,
     Found,
     Shown,
 )
-from properties.ablation.looking import UNDECIDED
-from properties.ablation.question import Question, ablated_claims, certificates
-from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, UNSETTLED
+from properties.ablation.question import Question, ablated_claims, certificates, replaced
+from reports.ablation import answer
 from reports.runs.running import COUNTEREXAMPLES, file_name, stems_of
-from reports.typography import listed
 from verify import counterexample
 from verify.claims import Claim, Probable, Rate, Universal
 from verify.counterexample import Counterexample
@@ -52,7 +56,10 @@ from verify.writing import jsonable
 
 FORMAT, SCHEMA_VERSION = "relu-verify ablation", 1
 
-_AT_BASELINE = {LOAD_BEARING: FAILS, NOT_NEEDED: STANDS}
+_AT_BASELINE = {
+    "universal": {LOAD_BEARING: FAILS, NOT_NEEDED: STANDS},
+    "probable": {LOAD_BEARING: BELOW, NOT_NEEDED: NOT_BELOW},
+}
 
 
 def summarise(
@@ -63,7 +70,7 @@ def summarise(
     found: of `properties.ablate`, the baseline first.
     """
     baseline, *dropped = found
-    failing = [one.claim for one in baseline.claims if one.worst is not None]
+    failing = {one.claim: one.worst for one in baseline.claims if one.worst is not None}
     files: dict[str, Counterexample] = {}
     stem = stems_of([theorem])[theorem.address]
 
@@ -74,6 +81,7 @@ def summarise(
 
     rows = [_row(theorem, one, failing, filed) for one in dropped]
     violations = _in_scope(theorem, found, filed)
+    claims = [_stated(theorem, claim, failing.get(claim.id)) for claim in ablated_claims(theorem)]
     told = {
         "format": FORMAT,
         "schema_version": SCHEMA_VERSION,
@@ -88,37 +96,24 @@ def summarise(
         },
         "examples": examples,
         "seed": seed,
-        "sentence": sentence(violations, rows),
-        "exit_code": exit_code(violations, rows),
-        "claims": [_stated(theorem, claim, failing) for claim in ablated_claims(theorem)],
+        "headline": answer.headline(violations, rows, claims),
+        "sentence": answer.sentence(violations, rows, claims),
+        "exit_code": answer.exit_code(violations, rows),
+        "claims": claims,
         "not_ablated": _not_ablated(theorem),
         "certificates": [assumption.id for assumption in certificates(theorem)],
+        "replaced": [
+            {"id": one.id, "statement": one.statement, "claims": [claim.id for claim in of]}
+            for one, of in replaced(theorem).items()
+        ],
         "in_scope_violations": violations,
-        "baseline": _row(theorem, baseline, _stated_elsewhere(theorem, failing), filed),
+        "baseline": {
+            **_row(theorem, baseline, [], filed),
+            "verdict": answer.standing(violations, claims),
+        },
         "assumptions": rows,
     }
     return dict(jsonable(told)), files
-
-
-def exit_code(violations: Sequence[Any], rows: Sequence[dict[str, Any]]) -> int:
-    """Return 1 for a violation in scope, 3 if a row is undecided or vacuous, else 0."""
-    if violations:
-        return REFUTED
-    open_ = any(row["verdict"] in (UNDECIDED, VACUOUS) for row in rows)
-    return UNSETTLED if open_ else ALL_AS_EXPECTED
-
-
-def sentence(violations: Sequence[dict[str, Any]], rows: Sequence[dict[str, Any]]) -> str:
-    """Say in one sentence what an ablation found."""
-    if violations:
-        names = listed(list(dict.fromkeys(one["claim"] for one in violations)))
-        return f"Violated with nothing dropped: {names}."
-    kinds = (LOAD_BEARING, NEEDED_TO_STATE, UNDECIDED, NOT_NEEDED, VACUOUS)
-    said = []
-    for kind in kinds:
-        found = [row["id"] for row in rows if row["verdict"] == kind]
-        said += [f"{kind}: {listed(found)}"] if found else []
-    return f"No violation with nothing dropped; {'; '.join(said)}."
 
 
 def write_counterexamples(files: dict[str, Counterexample], folder: Path) -> None:
@@ -130,20 +125,19 @@ def write_counterexamples(files: dict[str, Counterexample], folder: Path) -> Non
         counterexample.write(example, folder / name)
 
 
-def _stated(theorem: Theorem, claim: Claim, failing: Sequence[str]) -> dict[str, Any]:
+def _stated(theorem: Theorem, claim: Claim, violation: Shown | None) -> dict[str, Any]:
+    fails = None
+    if violation is not None:
+        stated = [{**theorem.defaults, **point} for point in claim.at or theorem.cells]
+        fails = answer.beyond(stated, violation.example.recipe["point"])
     return {
         "id": claim.id,
         "statement": claim.statement,
         "kind": claim.kind,
         "probability": claim.probability if isinstance(claim, Probable) else None,
         "status": theorem.status_of(claim).value,
-        "fails": claim.id in failing,
+        "fails": fails,
     }
-
-
-def _stated_elsewhere(theorem: Theorem, failing: Sequence[str]) -> list[str]:
-    """Return those of the failing claims that are about a probability, at points of their own."""
-    return [name for name in failing if isinstance(theorem.claim(name), Probable)]
 
 
 def _not_ablated(theorem: Theorem) -> list[dict[str, str]]:
@@ -180,18 +174,20 @@ def _in_scope(theorem: Theorem, found: Sequence[Found], filed: Any) -> list[dict
     return violations
 
 
-def _row(theorem: Theorem, found: Found, failing: Sequence[str], filed: Any) -> dict[str, Any]:
+def _row(theorem: Theorem, found: Found, failing: Collection[str], filed: Any) -> dict[str, Any]:
     dropped = theorem.assumption(found.dropped) if found.dropped else None
     axes = [axis.name for axis in Question(theorem, dropped).moved]
-    claims = [_claim(one, found.dropped, axes, filed) for one in found.claims]
-    verdict, leading = found.verdict(failing), _leading(theorem, claims, failing)
+    claims = [_claim(theorem, one, found.dropped, axes, filed) for one in found.claims]
+    leading = _leading(theorem, claims, failing)
+    borne = [one["rare"] for one in claims if one["worst"] and one["claim"] not in failing]
     return {
         "id": found.dropped or None,
         "statement": dropped.statement if dropped else "Nothing is dropped: all of it holds.",
         "status": theorem.status_of(dropped).value if dropped else None,
         "axes": axes,
-        "verdict": verdict if dropped else _AT_BASELINE.get(verdict, verdict),
+        "verdict": found.verdict(failing),
         "leading": leading,
+        "rare": bool(borne) and all(borne),
         "effort": {
             "examples": found.examples,
             "not_drawn": found.not_drawn,
@@ -223,16 +219,19 @@ def _short(value: float) -> float:
 
 
 def _leading(
-    theorem: Theorem, claims: Sequence[dict[str, Any]], failing: Sequence[str]
+    theorem: Theorem, claims: Sequence[dict[str, Any]], failing: Collection[str]
 ) -> str | None:
     """Return the claim that a row shows: the first that the assumption bears, universal ones
-    before those about a probability."""
+    before those about a probability, and in each those that are rarely violated last."""
     universal = {claim.id for claim in theorem.claims if isinstance(claim, Universal)}
-    borne = [one["claim"] for one in claims if one["worst"] and one["claim"] not in failing]
-    return next(iter(sorted(borne, key=lambda name: name not in universal)), None)
+    borne = [one for one in claims if one["worst"] and one["claim"] not in failing]
+    borne.sort(key=lambda one: (one["claim"] not in universal, one["rare"]))
+    return borne[0]["claim"] if borne else None
 
 
-def _claim(one: ClaimFound, dropped: str, axes: Sequence[str], filed: Any) -> dict[str, Any]:
+def _claim(
+    theorem: Theorem, one: ClaimFound, dropped: str, axes: Sequence[str], filed: Any
+) -> dict[str, Any]:
     def shown(kind: str, what: Shown | None) -> dict[str, Any] | None:
         if what is None:
             return None
@@ -243,21 +242,37 @@ def _claim(one: ClaimFound, dropped: str, axes: Sequence[str], filed: Any) -> di
             "margin": example.margin,
             "outside": what.outside,
             "where": {axis: point[axis] for axis in axes if axis in point},
+            "coordinate": _coordinate(example, dropped),
+            "recipe": example.recipe,
             "first_step": example.severity["first_step"],
             "severity": example.severity,
             "file": filed(one.claim, name, what),
         }
 
+    at_baseline = _AT_BASELINE[theorem.claim(one.claim).kind]
     return {
         "claim": one.claim,
-        "verdict": one.verdict if dropped else _AT_BASELINE.get(one.verdict, one.verdict),
+        "verdict": one.verdict if dropped else at_baseline.get(one.verdict, one.verdict),
         "tested": one.tested,
         "holds": one.holds,
         "violated": one.violated,
         "undecided": one.undecided,
         "refused": one.refused,
+        "rare": _rare(one.worst),
         "least_margin": one.least,
         "rates": [rate.to_json() for rate in one.rates],
         "nearest": shown("nearest", one.nearest),
         "worst": shown("worst", one.worst),
     }
+
+
+def _coordinate(example: Counterexample, dropped: str) -> str:
+    """Say which coordinate lies outside the dropped assumption; "" if none is known to."""
+    assumed = {one["assumption"]: one for one in example.severity["assumptions"]}
+    return str(assumed[dropped]["coordinate"]) if dropped in assumed else ""
+
+
+def _rare(worst: Shown | None) -> bool:
+    """Whether none of the fresh trials at a violation's point is, or may be, another."""
+    rate = None if worst is None else worst.example.severity["rate"]
+    return rate is not None and not rate["violated"] and not rate["undecided"]

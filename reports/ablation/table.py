@@ -12,7 +12,7 @@ _COLUMNS = (
     "theorem", "dropped", "dropped_verdict", "claim", "verdict", "tested", "holds", "violated",
     "undecided", "refused", "least_margin", "nearest_outside", "nearest_where", "nearest_margin",
     "nearest_file", "worst_outside", "worst_where", "worst_margin", "worst_first_step",
-    "worst_violated", "worst_in_scope", "worst_low", "worst_high", "worst_file",
+    "worst_violated", "worst_undecided", "worst_in_scope", "worst_low", "worst_high", "worst_file",
 )  # fmt: skip
 
 
@@ -47,6 +47,6 @@ def _line(report: Part, row: Part, one: Part) -> dict[str, Any]:
     if one["worst"] is not None:
         line["worst_first_step"] = one["worst"]["first_step"]
         rate = one["worst"]["severity"]["rate"] or {}
-        for name in ("violated", "in_scope", "low", "high"):
+        for name in ("violated", "undecided", "in_scope", "low", "high"):
             line[f"worst_{name}"] = rate.get(name)
     return line

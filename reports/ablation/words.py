@@ -22,8 +22,11 @@ SIGNS = {
 }
 """A claim's verdict in a column of its own."""
 
-FAILING = "!"
+FAILING, FAILING_MEANS = "!", "judged in no row (see below)"
 """In place of a verdict, of a claim that fails with nothing dropped."""
+
+_HUGE = 1e3
+"""Size from which a margin tells that a claim is violated, and nothing more."""
 
 
 def signs(report: Part, row: Part) -> list[str]:
@@ -37,10 +40,32 @@ def leading(row: Part) -> Part | None:
     return next((one for one in row["claims"] if one["claim"] == row["leading"]), None)
 
 
+def verdict(row: Part) -> str:
+    """Say what is found of a dropped assumption, or of a claim without it."""
+    return f"{row['verdict']}, rarely" if row["rare"] else str(row["verdict"])
+
+
 def where(shown: Part) -> str:
-    """Say where a violation lies outside the dropped assumption: coordinates, and its margin."""
-    by = f"by {number(-shown['outside'], 3)}" if shown["outside"] is not None else "by any amount"
-    return f"{point_text(shown['where'])} ({by})" if shown["where"] else by
+    """Say where a violation lies outside the dropped assumption: coordinates, and its margin; where
+    no coordinate explains it, which instance it is."""
+    by = "" if shown["outside"] is None else f" (by {number(-shown['outside'], 3)})"
+    if shown["coordinate"] and shown["where"]:
+        return f"{point_text(shown['where'])}{by}"
+    recipe = shown["recipe"]
+    seeds = ", ".join(
+        f"{name.replace('_', ' ')} {recipe[name]}"
+        for name in ("seed", "root_seed", "block", "trial")
+        if name in recipe
+    )
+    return f"{point_text(recipe['point'])}: {seeds}{by}"
+
+
+def margin(shown: Part) -> str:
+    """Say how far a claim is violated; of a margin that is out of all proportion, its size."""
+    value = shown["margin"]
+    if value is not None and abs(value) < _HUGE:
+        return f"margin {number(value, 3)}"
+    return f"violated (margin {number(value, 2)})"
 
 
 def effort(row: Part) -> str:
@@ -53,12 +78,26 @@ def effort(row: Part) -> str:
     return f"{text}, outside by {near} to {far}"
 
 
-def rate(shown: Part) -> str:
-    """Say how often the claim is violated at a violation's point, "" if it was not measured."""
-    found = shown["severity"]["rate"]
+def rate(one: Part) -> str:
+    """Say how often a claim is violated at its worst violation's point, "" if it was not measured;
+    of one that is rarely violated, how often that was met at all."""
+    found = one["worst"]["severity"]["rate"]
     if found is None:
         return ""
-    return f"{found['violated']} of {found['in_scope']} fresh trials there, {probability(found)}"
+    if one["rare"]:
+        met = {1: "once", 2: "twice"}.get(one["violated"], f"{one['violated']} times")
+        return (
+            f"rare: met {met} on {number(one['tested'])} instances, and in none of "
+            f"{found['in_scope']} fresh trials there, {probability(found)}"
+        )
+    return f"{violated(found)} fresh trials there, {probability(found)}"
+
+
+def violated(rate: Part) -> str:
+    """Say in how many of a rate's trials in scope the claim is violated, and in how many that is
+    not decided."""
+    undecided = f" ({rate['undecided']} more undecided)" if rate["undecided"] else ""
+    return f"{rate['violated']}{undecided} of {rate['in_scope']}"
 
 
 def probability(rate: Part) -> str:
@@ -74,20 +113,36 @@ def why_vacuous(row: Part) -> str:
     return f"along {listed(row['axes'])} it was never violated while the rest held"
 
 
+def replaced(report: Part) -> list[tuple[str, str, str]]:
+    """Return what is left out of what claims are given, for the theorem's hypotheses stand in its
+    place: its id, its statement, and of which claims, "claims 1 and 3"."""
+    ranks = {claim["id"]: str(rank) for rank, claim in enumerate(report["claims"], start=1)}
+    told = []
+    for one in report["replaced"]:
+        numbers = [ranks[name] for name in one["claims"]]
+        of = f"claim{'s' * (len(numbers) > 1)} {listed(numbers)}"
+        told.append((one["id"], one["statement"], of))
+    return told
+
+
+REPLACED = "Left out of what claims are given, for the theorem's hypotheses stand in its place"
+
+
 def notes(report: Part) -> list[str]:
-    """Say what the table leaves out, and why."""
-    said = []
+    """Say what the table leaves out, and why, and what its numbers are."""
+    said = [
+        "Searched in the ensembles of the theorem; `relu-verify search CLAIM --without ASSUMPTION` "
+        "also looks among small problems."
+    ]
+    shown = [found["worst"]["margin"] for row in report["assumptions"] if (found := leading(row))]
+    if any(value is None or abs(value) >= _HUGE for value in shown):
+        said.append(
+            "A margin is (right − left)/scale; the scale of an identity is the error that rounding "
+            "may cause, so that where it plainly fails its margin is huge."
+        )
     if report["certificates"]:
         names = listed(report["certificates"])
         said.append(f"Left out of every scope, for it implies what is claimed: {names}.")
-    for claim in report["claims"]:
-        if claim["fails"] and claim["kind"] == "probable":
-            said.append(
-                f"{claim['id']} is counted in no row: beyond the points at which it is stated its "
-                f"probability is below {number(claim['probability'])} with nothing dropped."
-            )
-        elif claim["fails"]:
-            said.append(f"{claim['id']} is counted in no row: it fails with nothing dropped.")
     rates = [one["id"] for one in report["not_ablated"] if one["why"].startswith("a rate")]
     if rates:
         said.append(f"Not ablated, for no single instance violates a rate: {listed(rates)}.")

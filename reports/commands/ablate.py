@@ -42,15 +42,19 @@ def ablate(
     assumption alone; not needed, as far as found, if none is; vacuous if no instance was met that
     violates it alone. For a claim about a probability, fresh trials at the point must put that
     below what is stated. The certificates of ours, which imply what is claimed, are left out
-    throughout. With nothing dropped it is searched as well.
+    throughout. With nothing dropped it is searched as well. Searched are the theorem's ensembles;
+    `relu-verify search CLAIM --without ASSUMPTION` also looks among small problems.
 
     An interrupted command goes on, and a finished one is told again, when it is given again.
 
     \b
     Exit codes
-      0  no violation with nothing dropped, and every assumption was tested
-      1  a violation with nothing dropped
-      3  an assumption came out undecided or vacuous
+      0  no universal claim violated with nothing dropped, no assumption undecided
+      1  a universal claim violated with nothing dropped
+      3  an assumption came out undecided, or all came out vacuous
+
+    A vacuous assumption is told and counted and does not change the code: often the others imply
+    it.
     """
     from properties.ablate import ablate as search
     from properties.catalogue import find_theorem

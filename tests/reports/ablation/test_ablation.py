@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,13 @@ import pytest
 from properties.ablate import EXAMPLES, ablate
 from properties.ablation.findings import VERDICTS
 from reports.ablation import figures, lines, page, words
-from reports.ablation.summary import exit_code, sentence, summarise
+from reports.ablation.answer import beyond, exit_code, headline, judged_in_no_row, sentence
+from reports.ablation.summary import summarise
 from reports.ablation.table import table
 from reports.commands.ablate import ablate as command
 from tests.properties.ablation import toy
 from tests.reports.conftest import Call
+from verify.claims import Assumption, Universal
 from verify.errors import InputError
 
 
@@ -37,13 +40,21 @@ def changed(report: dict[str, Any], **entries: Any) -> dict[str, Any]:
 def test_the_report_is_json_and_answers_in_a_sentence(report: dict[str, Any]) -> None:
     json.dumps(report, allow_nan=False)
     assert report["sentence"] == (
-        "No violation with nothing dropped; load-bearing: a_is_small, b_is_small and q_is_zero; "
-        "not needed as far as found: z_is_small; vacuous: u_is_small."
+        "No universal claim is violated with nothing dropped; load-bearing: a_is_small, b_is_small "
+        "and q_is_zero; not needed as far as found: z_is_small; vacuous: u_is_small."
     )
-    assert report["exit_code"] == 3
+    assert report["headline"] == (
+        "Of 5 assumptions 3 are load-bearing, 1 is not needed as far as found and 1 was never "
+        "violated alone; no universal claim is violated with nothing dropped."
+    )
+    assert report["exit_code"] == 0
     assert report["certificates"] == ["sum_is_certainly_small"]
     assert [one["id"] for one in report["not_ablated"]] == ["one", "sum_is_tiny"]
-    assert report["baseline"]["verdict"] == "no violation found"
+    assert report["replaced"] == []
+    assert report["baseline"]["verdict"] == "no universal claim is violated with nothing dropped"
+    told = {one["claim"]: one["verdict"] for one in report["baseline"]["claims"]}
+    assert told["sum_is_small"] == "no violation found"
+    assert told["usually"] == "not found below its probability"
 
 
 def test_a_row_tells_effort_nearest_and_worst(report: dict[str, Any]) -> None:
@@ -69,7 +80,9 @@ def row_of(name: str, verdict: str) -> dict[str, Any]:
     [
         ([], [row_of("a", "load-bearing"), row_of("b", "not needed as far as found")], 0),
         ([], [row_of("a", "needed to state the claim")], 0),
-        ([], [row_of("a", "load-bearing"), row_of("b", "vacuous")], 3),
+        ([], [row_of("a", "load-bearing"), row_of("b", "vacuous")], 0),
+        ([], [row_of("a", "vacuous"), row_of("b", "vacuous")], 3),
+        ([], [row_of("a", "undecided"), row_of("b", "load-bearing")], 3),
         ([], [row_of("a", "undecided")], 3),
         ([{"claim": "c"}], [row_of("a", "vacuous")], 1),
     ],
@@ -79,9 +92,46 @@ def test_exit_codes(violations: list[Any], rows: list[Any], code: int) -> None:
 
 
 def test_a_violation_in_scope_is_the_whole_sentence() -> None:
-    assert sentence([{"claim": "c"}, {"claim": "c"}], [row_of("a", "load-bearing")]) == (
-        "Violated with nothing dropped: c."
+    violations = [{"claim": "c"}, {"claim": "c"}]
+    for said in (sentence, headline):
+        told = said(violations, [row_of("a", "load-bearing")], [claim_of("c")])
+        assert told == "Violated with nothing dropped: c."
+
+
+def claim_of(name: str, **entries: Any) -> dict[str, Any]:
+    return {"id": name, "kind": "universal", "probability": None, "fails": None, **entries}
+
+
+def test_claims_that_fail_with_nothing_dropped_are_told_together() -> None:
+    fails = {"stated": "at n = 20 to 50", "at": "n = 2"}
+    usual = {"kind": "probable", "probability": 0.95, "fails": fails}
+    claims = [claim_of("a"), claim_of("b", **usual), claim_of("c", **usual)]
+    clause = (
+        "b and c, which are stated with probability ≥ 0.95 at n = 20 to 50, fall below it with "
+        "nothing dropped at n = 2: they are judged in no row"
     )
+    assert judged_in_no_row(claims) == [clause]
+    assert sentence([], [row_of("x", "load-bearing")], claims) == (
+        f"No universal claim is violated with nothing dropped; {clause}; load-bearing: x."
+    )
+    (one,) = judged_in_no_row([claim_of("u", fails={"stated": "", "at": "n = 3"})])
+    assert one == "u is violated with nothing dropped at n = 3: it is judged in no row"
+
+
+@pytest.mark.parametrize(
+    ("here", "expected"),
+    [
+        ({"n": 2, "c": 0.5}, {"stated": "at n = 20 to 50", "at": "n = 2"}),
+        ({"n": 30, "c": 2.0}, {"stated": "at c = 0.5", "at": "c = 2"}),
+        ({"n": 30, "kind": "flat"}, {"stated": "at kind = even or odd", "at": "kind = flat"}),
+        ({"n": 30, "only": 1}, {"stated": "at points of its own", "at": "n = 30, only = 1"}),
+    ],
+)
+def test_a_point_beyond_those_of_a_claim_is_told_by_what_is_beyond(
+    here: dict[str, Any], expected: dict[str, str]
+) -> None:
+    stated = [{"n": 20, "c": 0.5, "kind": "even", "only": 1}, {"n": 50, "c": 0.5, "kind": "odd"}]
+    assert beyond(stated, here) == expected
 
 
 def test_text_has_a_row_an_assumption_and_a_sign_a_claim(report: dict[str, Any]) -> None:
@@ -116,8 +166,6 @@ def test_a_claim_that_fails_with_nothing_dropped_counts_in_no_row() -> None:
 
         return Margin(trial.problem["u"], 0.5)
 
-    from dataclasses import replace
-
     from verify import Probable
 
     claims = (toy.theorem.claims[0], Probable(usually_not, probability=0.9))
@@ -125,14 +173,21 @@ def test_a_claim_that_fails_with_nothing_dropped_counts_in_no_row() -> None:
     found = ablate(theorem, examples=20)
     told, _ = summarise(theorem, found, 20, 0)
     fails = {claim["id"]: claim["fails"] for claim in told["claims"]}
-    assert fails == {"sum_is_small": False, "usually_not": True}
+    assert fails["sum_is_small"] is None
+    assert fails["usually_not"]["at"]
+    assert {one["verdict"] for one in told["baseline"]["claims"]} == {
+        "no violation found",
+        "below its probability with nothing dropped",
+    }
     assert told["in_scope_violations"] == []
     assert {row["id"]: row["verdict"] for row in told["assumptions"]}["z_is_small"] == (
         "not needed as far as found"
     )
     assert words.signs(told, told["assumptions"][0]) == ["●", "!"]
-    assert any(note.startswith("usually_not is counted in no row") for note in words.notes(told))
-    assert "! fails with nothing dropped" in lines.told(told)
+    assert "! judged in no row (see below)" in lines.told(told)
+    assert lines.told(told).count("usually_not, which is stated with probability ≥ 0.9 at") == 1
+    assert "Usually_not, which is stated with probability ≥ 0.9 at" in page.render(told)
+    assert "fails with nothing dropped" not in lines.told(told) + page.render(told)
 
 
 def test_the_table_has_a_row_a_claim_and_assumption(report: dict[str, Any]) -> None:
@@ -209,7 +264,7 @@ def test_the_command_writes_tells_and_goes_on(tmp_path: Path, call: Call) -> Non
     asked = ("ablate", file, "--examples", 30, "--jobs", 1, "--out", out)
     code, printed, said = call(*asked)
     report = json.loads((out / "ablation.json").read_text(encoding="utf-8"))
-    assert code == report["exit_code"] == 3
+    assert code == report["exit_code"] == 0
     assert report["sentence"] in printed
     assert f"Page: {out / 'ablation.html'}" in said
     assert (out / "ablation.csv").is_file()
@@ -219,7 +274,7 @@ def test_the_command_writes_tells_and_goes_on(tmp_path: Path, call: Call) -> Non
     stale = out / "counterexamples" / "toy.gone.ablated.a.worst.json"
     stale.write_text("{}", encoding="utf-8")
     again, as_json, _ = call(*asked, "--json")
-    assert again == 3
+    assert again == 0
     told = json.loads(as_json)
     assert told | {"command": ""} == report | {"command": ""}
     assert not stale.exists()
@@ -234,3 +289,114 @@ def test_an_unknown_theorem_is_told(call: Call) -> None:
     code, _, said = call("ablate", "no_such_theorem")
     assert code == 2
     assert "no_such_theorem" in said
+
+
+def test_a_violation_that_no_coordinate_explains_is_told_by_its_instance() -> None:
+    shown = {"outside": -7e-4, "where": {}, "coordinate": ""}
+    seeded = {**shown, "recipe": {"point": {"n": 3, "c": 0.5}, "seed": 17}}
+    assert words.where(seeded) == "n = 3, c = 0.5: seed 17 (by 7×10⁻⁴)"
+    drawn = {**shown, "recipe": {"point": {"n": 3}, "root_seed": 0, "block": 2, "trial": 5}}
+    assert words.where(drawn) == "n = 3: root seed 0, block 2, trial 5 (by 7×10⁻⁴)"
+    inside = {**seeded, "where": {"c": 0.5}}
+    assert words.where(inside) == words.where(seeded)
+    explained = {**inside, "coordinate": "c = 0.5 where ≤ 0.4 is assumed"}
+    assert words.where(explained) == "c = 0.5 (by 7×10⁻⁴)"
+
+
+def test_an_assumption_without_axes_names_the_instance() -> None:
+    def u_is_below(trial: Any) -> Any:
+        """u ≤ ¾."""
+        from verify import Margin
+
+        return Margin(trial.problem["u"], 0.75)
+
+    def u_is_small_enough(trial: Any) -> Any:
+        """u ≤ .9."""
+        from verify import Margin
+
+        return Margin(trial.problem["u"], 0.9)
+
+    claims = (Universal(u_is_small_enough),)
+    theorem = replace(toy.theorem, claims=claims, hypotheses=(Assumption(u_is_below),), controls=())
+    told, _ = summarise(theorem, ablate(theorem, examples=20), 20, 0)
+    (row,) = told["assumptions"]
+    assert row["verdict"] == "load-bearing"
+    nearest = words.leading(row)["nearest"]
+    assert nearest["coordinate"] == ""
+    assert re.search(r"nearest at a = \S+, b = \S+, .*: (root )?seed \d+", lines.told(told))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (-24.93, "margin −24.9"),
+        (-1.123e16, "violated (margin −1.1×10¹⁶)"),
+        (None, "violated (margin —)"),
+    ],
+)
+def test_margins_out_of_all_proportion_are_told_by_their_size(
+    value: float | None, expected: str
+) -> None:
+    assert words.margin({"margin": value}) == expected
+
+
+def test_a_huge_margin_is_explained(report: dict[str, Any]) -> None:
+    assert not any("huge" in note for note in words.notes(report))
+    told = changed(report)
+    words.leading(told["assumptions"][0])["worst"]["margin"] = -1e12
+    assert any("huge" in note for note in words.notes(told))
+
+
+def rated(violated: int, undecided: int, rare: bool) -> dict[str, Any]:
+    rate = {"violated": violated, "undecided": undecided, "in_scope": 194, "low": 0, "high": 0.0188}
+    return {"rare": rare, "violated": 1, "tested": 545, "worst": {"severity": {"rate": rate}}}
+
+
+def test_rates_tell_undecided_trials_and_what_is_rare() -> None:
+    assert words.rate(rated(111, 0, False)) == (
+        "111 of 194 fresh trials there, probability 0.000 to 0.019"
+    )
+    assert words.rate(rated(111, 33, False)) == (
+        "111 (33 more undecided) of 194 fresh trials there, probability 0.000 to 0.019"
+    )
+    assert words.rate(rated(0, 0, True)) == (
+        "rare: met once on 545 instances, and in none of 194 fresh trials there, probability "
+        "0.000 to 0.019"
+    )
+
+
+def test_what_is_rare_is_said_beside_the_verdict() -> None:
+    def hardly(trial: Any) -> Any:
+        """u ≤ .9985 where a > ½: three in two thousand violate it."""
+        from verify import Margin
+
+        u, a = trial.problem["u"], trial.problem["a"]
+        return Margin(np.where((u > 0.9985) & (a > 0.5), 2.0, 0.0), 1.0)
+
+    claims = (Universal(hardly),)
+    theorem = replace(toy.theorem, claims=claims, hypotheses=(toy.A,), controls=())
+    told, _ = summarise(theorem, ablate(theorem, examples=60), 60, 0)
+    (row,) = told["assumptions"]
+    assert row["rare"]
+    text = lines.told(told)
+    assert re.search(r"^a_is_small +load-bearing, rarely ", text, re.M)
+    assert "rare: met " in text
+    assert "load-bearing, rarely" in page.render(told)
+
+
+def test_what_claims_are_given_beside_the_hypotheses_is_told() -> None:
+    claims = (
+        Universal(toy.sum_is_small, given=(toy.A, toy.U)),
+        Universal(toy.ratio_is_small, given=(toy.U, toy.CERTIFICATE)),
+    )
+    theorem = replace(toy.theorem, claims=claims, hypotheses=(toy.A, toy.Q), controls=())
+    told, _ = summarise(theorem, ablate(theorem, examples=10), 10, 0)
+    assert told["replaced"] == [
+        {
+            "id": "u_is_small",
+            "statement": "u ≤ 1.",
+            "claims": ["sum_is_small", "ratio_is_small"],
+        }
+    ]
+    assert "stand in its place:\n  u_is_small (of claims 1 and 2)\n" in lines.told(told)
+    assert "(of claims 1 and 2): u ≤ 1." in page.render(told)
