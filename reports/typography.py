@@ -56,7 +56,7 @@ def _without_zeros(text: str) -> str:
 
 
 def point_text(point: Part, without: Sequence[str] = (), digits: int = 4) -> str:
-    """Return a point as "n = 20, d = 10 000, c = 0.5", sizes first."""
+    """Return a point as "n = 20, d = 10 000, c = 0.5", sizes first, numbers to so many digits."""
     names = sorted(point, key=lambda k: (_FIRST.index(k) if k in _FIRST else len(_FIRST), k))
     shown = [f"{name} = {number(point[name], digits)}" for name in names if name not in without]
     return ", ".join(shown)

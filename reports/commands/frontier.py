@@ -29,13 +29,24 @@ from reports.terminal import ProgressBar, stdout_kept, typed
     "--at", multiple=True, metavar="NAME=VALUE", help="A coordinate everywhere; repeatable."
 )
 @click.option(
+    "--without",
+    multiple=True,
+    metavar="ASSUMPTION",
+    help="Drop this assumption from the claim's scope. May be given several times.",
+)
+@click.option(
     "--level",
     default="0.5",
     show_default=True,
     metavar="P1,P2,…",
     help="Probabilities that the claim holds at which the boundary is sought.",
 )
-@click.option("--budget", default=20_000, show_default=True, help="Trials to spend, at most.")
+@click.option(
+    "--budget",
+    default=20_000,
+    show_default=True,
+    help="Trials to spend, at most; no more than 2000000.",
+)
 @click.option(
     "--confidence",
     default=0.95,
@@ -52,7 +63,7 @@ from reports.terminal import ProgressBar, stdout_kept, typed
     type=click.Path(path_type=Path),
     default=None,
     help="Folder for frontier.json, frontier.csv, cells.csv, frontier.html and the records.  "
-    "[default: relu-verify-out/frontier-CLAIM]",
+    "[default: relu-verify-out/frontier-CLAIM-X-by-Y, numbered where it holds another frontier]",
 )
 def frontier(claim: str, jobs: int | None, as_json: bool, out: Path | None, **asked: Any) -> int:
     """Find where a claim stops: the boundary of the probability that it holds, along one axis.
@@ -61,7 +72,9 @@ def frontier(claim: str, jobs: int | None, as_json: bool, out: Path | None, **as
     `relu-verify explain THEOREM` lists the axes. Trials go where the answer is uncertain, to a
     coarse grid first. Every boundary has an interval that holds whenever one stops; with --y, a
     law boundary = a·y^p·(log y)^q is fitted for q = 0 and q = 1. Our own certificates, which imply
-    what is claimed, are left out of the scope, and shown as lines to compare with.
+    what is claimed, are left out of the scope, and shown as lines to compare with. Without an
+    assumption, the scope is what is left of the theorem's hypotheses, or of what the claim is
+    given.
 
     An interrupted command goes on, and a finished one is told again, when it is given again.
 
@@ -69,14 +82,15 @@ def frontier(claim: str, jobs: int | None, as_json: bool, out: Path | None, **as
     Exit code 0 if every row has its boundary, or certainly none in the range, 3 if an interval is
     still open within the budget, 2 for bad input.
     """
+    from reports.frontier.folders import default_folder, replaced
     from reports.frontier.lines import told
-    from reports.frontier.measuring import default_folder, measure, replaced
+    from reports.frontier.measuring import measure
     from reports.frontier.page import write
     from reports.frontier.request import read
     from verify.writing import json_text
 
     asked_for = read(claim, asked.pop("x"), asked.pop("y"), asked.pop("at"), **asked)
-    out = out or default_folder(claim)
+    out = out or default_folder(claim, asked_for)
     if other := replaced(asked_for, out):
         click.echo(
             f"relu-verify: {out} holds the frontier of {other}; it is replaced, its records are "

@@ -5,14 +5,15 @@ from __future__ import annotations
 from reports.frontier import words
 from reports.frontier.placing import cells_at, y_values
 from reports.frontier.profiles import shown_cells
-from reports.typography import Part, listed, number, percent
+from reports.frontier.sentence import somewhere, why_none
+from reports.typography import Part, listed, percent
 
 
 def phase_diagram(found: Part) -> list[str]:
     """Caption the diagram over the plane."""
     x, y = found["x"]["name"], found["y"]["name"]
     many = len(y_values(found))
-    level = number(found["levels"][0])
+    level = words.exact(found["levels"][0])
     bare = len({row["y"] for row in found["rows"] if row["boundary"] is None})
     lacks = "lacks" if bare == 1 else "lack"
     marks = "Marks" if found["y"]["scale"] == "choice" else "Joined marks"
@@ -49,7 +50,7 @@ def profile(found: Part, y: object) -> list[str]:
     """Caption the probability along x in one row."""
     x = found["x"]["name"]
     rows = [row for row in found["rows"] if row["y"] == y]
-    where = f"{found['y']['name']} = {number(y)}: " if found["y"] else ""
+    where = f"{found['y']['name']} = {words.exact(y)}: " if found["y"] else ""
     seen = "; ".join(_passes(row, x) for row in rows)
     shown, cells = shown_cells(found, y), cells_at(found, y)
     left_out = len(cells) - len(shown)
@@ -65,8 +66,11 @@ def profile(found: Part, y: object) -> list[str]:
 
 
 def _passes(row: Part, x: str) -> str:
-    level = number(row["level"])
+    level = words.exact(row["level"])
+    if said := somewhere(row, x):
+        return f"crosses {level} {said}"
     if row["boundary"] is None:
-        return f"no boundary at level {level}" + f" ({words.why_none([row])})" * bool(row["note"])
+        return f"no boundary at level {level}" + f" ({why_none([row])})" * bool(row["note"])
     how = {"rising": "rises past", "falling": "falls past"}.get(row["direction"], "passes")
-    return f"{how} {level} at {x} = {words.short(row['boundary'])} {words.interval_words(row)}"
+    boundary, interval = words.ends_words(row)
+    return f"{how} {level} at {x} = {boundary} {interval}"

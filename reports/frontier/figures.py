@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reports.frontier.placing import Place, cells_at, edges, is_log, place_of, y_values
-from reports.frontier.words import crosses_once, line_name, line_rows, rows_at
+from reports.frontier.words import crosses_once, exact, line_name, line_rows, rows_at
 from reports.html.figures import svg
 from reports.html.figures.series import plain_ticks, with_unit
 from reports.html.figures.svg import COLOURS
-from reports.typography import Part, number, shorten
+from reports.typography import Part, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -174,7 +174,7 @@ def _boundary(
         marker=marker,
         markersize=5.0,
         markerfacecolor=COLOURS["card"] if rank else COLOURS["ink"],
-        label=f"P = {number(level)}",
+        label=f"P = {exact(level)}",
         zorder=4,
     )
 
@@ -206,7 +206,7 @@ def _ticks(axes: Axes, found: Part, values: Sequence[Any], plane: Plane) -> None
     else:
         plain_ticks(axes, "x")
     named = found["y"]["scale"] == "choice"
-    shown = [shorten(str(v), 19) if named else number(v) for v in values]
+    shown = [shorten(str(v), 19) if named else exact(v) for v in values]
     step = 1 if named else math.ceil(len(values) / 12)
     axes.set_yticks([plane.y(v) for v in values[::step]], shown[::step])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reports.frontier import words
-from reports.typography import Part, number
+from reports.typography import Part, capitalize_first, number
 
 
 def told(found: Part) -> str:
@@ -16,12 +16,13 @@ def told(found: Part) -> str:
 
 
 def _head(found: Part) -> list[str]:
-    place = words.place_words(found)
+    place, defaults = words.place_words(found), words.defaults_words(found)
     return [
         f"Claim         {found['full_id']}: {found['statement']}",
         f"Along         {words.axis_words(found['x'])}"
         + (f"; by {words.axis_words(found['y'])}" if found["y"] else ""),
         *([f"At            {place}"] if place else []),
+        *([f"Defaults      {defaults}"] if defaults else []),
         f"Scope         {words.scope_words(found)}",
         f"Trials        {number(found['trials'])} of {number(found['budget'])}, seed "
         f"{found['seed']}",
@@ -35,8 +36,8 @@ def _table(found: Part, rows: Sequence[Part]) -> list[str]:
     head += ["level", found["x"]["name"], "interval", "trials", *([ratio] if ratio else [])]
     body = []
     for row in rows:
-        cells = [words.short(row["y"])] if found["y"] else []
-        cells += [number(row["level"]), words.short(row["boundary"]), words.interval_words(row)]
+        cells = [words.exact(row["y"])] if found["y"] else []
+        cells += [words.exact(row["level"]), *words.ends_words(row)]
         cells += [number(row["trials"])]
         cells += [words.short(words.ratio(row))] if ratio else []
         body.append([*cells, row["note"]])
@@ -52,27 +53,30 @@ def _laws(found: Part) -> list[str]:
     lines += [_law({"what": "claim"}, fit, x, y) for fit in found["fits"]]
     return [
         *lines,
-        *(f"  level {number(c['level'])}: {c['sentence']}" for c in comparison),
+        *(f"  level {words.exact(c['level'])}: {c['sentence']}" for c in comparison),
     ]
 
 
 def _law(line: Part, fit: Part, x: str, y: str) -> str:
     note = words.law_note(line, fit)
     said = f"  ({note})" if note else ""
-    return f"  level {number(fit['level'])}, q = {fit['q']}: {words.law(fit, x, y)}{said}"
+    return f"  level {words.exact(fit['level'])}, q = {fit['q']}: {words.law(fit, x, y)}{said}"
 
 
 def _line(found: Part, line: Part) -> list[str]:
-    """Return a certificate's, an assumption's or a prediction's own boundaries, and its laws."""
+    """Return a certificate's or a prediction's own boundaries, and its laws; of an assumption, a
+    line that says where it is met."""
+    named = "" if line["id"] == line["what"] else f"{line['id']}: "
+    title = f"{line['what'].capitalize():<13} {named}{line['meaning']}"
+    if line["what"] == "assumption":
+        return [title, f"  {capitalize_first(words.assumption_words(found, line))}"]
     head = [found["y"]["name"]] if found["y"] else []
     head += ["level", found["x"]["name"], "interval", "× the claim's"]
     body = []
     for row in line["rows"]:
-        cells = [words.short(row["y"])] if found["y"] else []
-        cells += [number(row["level"]), words.short(row["boundary"]), words.interval_words(row)]
+        cells = [words.exact(row["y"])] if found["y"] else []
+        cells += [words.exact(row["level"]), *words.ends_words(row)]
         body.append([*cells, words.short(words.times_the_claims(found, row))])
-    named = "" if line["id"] == line["what"] else f"{line['id']}: "
-    title = f"{line['what'].capitalize():<13} {named}{line['meaning']}"
     laws = [_law(line, fit, found["x"]["name"], found["y"]["name"]) for fit in line["fits"]]
     return [title, *_aligned(head, body), *laws]
 

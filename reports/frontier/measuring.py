@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -12,7 +11,7 @@ from typing import Any
 
 from reports.exit_codes import ALL_AS_EXPECTED, UNSETTLED
 from reports.frontier.request import Asked
-from reports.frontier.words import sentence
+from reports.frontier.sentence import sentence
 from reports.runs.running import STORE_NAME
 from reports.runs.summary import versions
 from reports.typography import Part
@@ -48,21 +47,8 @@ def measure(
         frontier = measure_frontier(
             asked.theorem, asked.claim, asked.request, executor=pool, store=store, progress=step
         )
-    return complete(jsonable(frontier.to_json()), command)
-
-
-def replaced(asked: Asked, folder: Path) -> str:
-    """Return the claim and axes of the frontier in a folder, if it is of others than are asked
-    for; "" where there is none, or none that can be read."""
-    try:
-        known = json.loads((folder / "frontier.json").read_text(encoding="utf-8"))
-        told = (known["full_id"], known["x"]["name"], (known["y"] or {"name": ""})["name"])
-    except (OSError, ValueError, LookupError, TypeError):
-        return ""
-    request, claim = asked.request, asked.theorem.address_of(asked.claim.id)
-    if told == (claim, request.x.name, request.y.name if request.y else ""):
-        return ""
-    return f"{told[0]} along {told[1]}" + f" by {told[2]}" * bool(told[2])
+    measured = {**jsonable(frontier.to_json()), "defaults": jsonable(dict(asked.defaults))}
+    return complete(measured, command)
 
 
 def complete(measured: dict[str, Any], command: str, created: str = "") -> dict[str, Any]:
@@ -85,11 +71,3 @@ def exit_code(found: Part) -> int:
     """Return 0 if every row is settled, else 3."""
     settled = all(row["settled"] for row in found["rows"])
     return ALL_AS_EXPECTED if settled else UNSETTLED
-
-
-def default_folder(claim: str) -> Path:
-    """Return relu-verify-out/frontier-CLAIM; of a claim in a file, with the file's name."""
-    path, _, bare = claim.rpartition("::")
-    name = f"{Path(path).stem}.{bare}" if path else bare
-    shortened = os.fsencode(f"frontier-{name}")[:100].decode(errors="ignore")
-    return Path("relu-verify-out", shortened)

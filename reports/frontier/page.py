@@ -20,7 +20,7 @@ from reports.frontier.profiles import profile
 from reports.frontier.schema import FORMAT, SCHEMA_VERSION
 from reports.frontier.table import boundaries, cells
 from reports.html.render import environment
-from reports.typography import Part, listed, number, percent
+from reports.typography import Part, capitalize_first, listed, number, percent
 from verify.errors import InputError
 from verify.writing import json_text, write_text
 
@@ -63,7 +63,7 @@ def _page(found: Part) -> dict[str, Any]:
         "ratio": words.ratio_name(found),
         "rows": [_row(found, row) for row in found["rows"]],
         "laws": [_law(found, {"what": "claim"}, fit) for fit in found["fits"]],
-        "comparison": words.compared(found),
+        "comparison": [{**c, "level": words.exact(c["level"])} for c in words.compared(found)],
         "lines": [_line(found, line) for line in found["lines"]],
         "figures": _figures(found),
         "how": words.how_measured(found),
@@ -79,29 +79,36 @@ def _ledger(found: Part) -> list[tuple[str, str]]:
     return [
         ("Trials", number(found["trials"])),
         ("Boundaries", f"{known} of {len(rows)}"),
-        ("Levels", ", ".join(map(number, found["levels"]))),
+        ("Levels", ", ".join(map(words.exact, found["levels"]))),
         ("Confidence", percent(found["confidence"])),
     ]
 
 
 def _asked(found: Part) -> list[tuple[str, str]]:
     x = found["x"]
-    shown = [("Along", f"{words.axis_words(x)}, from {number(x['low'])} to {number(x['high'])}")]
-    if found["y"]:
-        shown.append(
-            ("By", f"{words.axis_words(found['y'])}: {listed(list(map(number, y_values(found))))}")
+    shown = [
+        (
+            "Along",
+            f"{words.axis_words(x)}, from {words.exact(x['low'])} to {words.exact(x['high'])}",
         )
+    ]
+    if found["y"]:
+        values = listed(list(map(words.exact, y_values(found))))
+        shown.append(("By", f"{words.axis_words(found['y'])}: {values}"))
     if place := words.place_words(found):
         shown.append(("At", place))
+    if defaults := words.defaults_words(found):
+        shown.append(("Defaults", defaults))
     return [*shown, ("Scope", words.scope_words(found))]
 
 
 def _row(found: Part, row: Part) -> dict[str, str]:
+    boundary, interval = words.ends_words(row)
     return {
-        "y": number(row["y"]),
-        "level": number(row["level"]),
-        "boundary": words.short(row["boundary"]),
-        "interval": words.interval_words(row),
+        "y": words.exact(row["y"]),
+        "level": words.exact(row["level"]),
+        "boundary": boundary,
+        "interval": interval,
         "trials": number(row.get("trials")),
         "ratio": words.short(words.ratio(row)) if words.ratio_name(found) else "",
         "times": words.short(words.times_the_claims(found, row)),
@@ -111,7 +118,7 @@ def _row(found: Part, row: Part) -> dict[str, str]:
 
 def _law(found: Part, line: Part, fit: Part) -> dict[str, str]:
     return {
-        "level": number(fit["level"]),
+        "level": words.exact(fit["level"]),
         "form": words.law_name(fit, found["y"]["name"]),
         "exponent": words.exponent_words(fit),
         "factor": words.short(fit["a"]),
@@ -124,6 +131,9 @@ def _line(found: Part, line: Part) -> dict[str, Any]:
         "what": line["what"],
         "name": line["meaning"] if line["id"] == line["what"] else line["id"],
         "meaning": "" if line["id"] == line["what"] else line["meaning"],
+        "summary": capitalize_first(words.assumption_words(found, line))
+        if line["what"] == "assumption"
+        else "",
         "rows": [_row(found, row) for row in line["rows"]],
         "laws": [_law(found, line, fit) for fit in line["fits"]],
     }

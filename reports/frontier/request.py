@@ -6,17 +6,27 @@ coordinate that is the same everywhere.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 from properties.catalogue import find_entry
+from reports.frontier.coordinates import (
+    fixed_at,
+    nearest,
+    number_in,
+    on_axis,
+    places,
+    require_whole_points,
+    unset_defaults,
+)
 from verify.claims import Claim, Rate
 from verify.engine.frontier import FrontierRequest
 from verify.errors import InputError, UnknownName
 from verify.space import Axis, Coordinate
-from verify.theorem import Theorem, points_of
+from verify.theorem import Theorem
+
+MOST_TRIALS = 2_000_000
+"""The largest budget: every trial is kept in memory, to bet on, and on disk."""
 
 ROWS = 5
 """Values of the other axis where none are given, evenly spread over what is assumed of it."""
@@ -24,11 +34,15 @@ ROWS = 5
 
 @dataclass(frozen=True)
 class Asked:
-    """A claim of a theorem, and the frontier of it that is asked for."""
+    """A claim of a theorem, and the frontier of it that is asked for.
+
+    defaults: the theorem's, of the coordinates that the request does not set.
+    """
 
     theorem: Theorem
     claim: Claim
     request: FrontierRequest
+    defaults: Mapping[str, Coordinate]
 
 
 def read(
@@ -41,21 +55,22 @@ def read(
     budget: int,
     confidence: float = 0.95,
     seed: int = 0,
+    without: Sequence[str] = (),
 ) -> Asked:
     """Return what is asked for, as the engine takes it.
 
     claim: as `find_entry` takes it.   x, y, at: see the module.   level: probabilities, joined by
-    commas.   budget: trials.   Raises UnknownName, with the nearest names, and InputError for
-    values that cannot be.
+    commas.   budget: trials, `MOST_TRIALS` at most.   without: assumptions to drop.   Raises
+    UnknownName, with the nearest names, and InputError for values that cannot be.
     """
     theorem, found = _claim(claim)
     along = _part_of_axis(theorem, x)
     other, values = _axis_and_values(theorem, y) if y else (None, ())
-    fixed = dict(_coordinate(theorem, word) for word in at)
-    taken = _places(theorem, along, other, at)
-    _require_whole_points(theorem, found, taken)
-    if budget < 1:
-        raise InputError(f"--budget {budget}, expected a number of trials, such as 20000")
+    fixed = dict(fixed_at(theorem, word) for word in at)
+    taken = places(theorem, along, other, at)
+    require_whole_points(theorem, found, taken)
+    _require_budget(theorem, budget)
+    theorem.scope(found, without)
     if not 0 < confidence < 1:
         raise InputError(f"--confidence {confidence}, expected between 0 and 1, e.g. 0.95")
     if seed < 0:
@@ -69,8 +84,21 @@ def read(
         budget=budget,
         confidence=confidence,
         root_seed=seed,
+        without=tuple(dict.fromkeys(without)),
     )
-    return Asked(theorem, found, request)
+    return Asked(theorem, found, request, unset_defaults(theorem, taken))
+
+
+def _require_budget(theorem: Theorem, budget: int) -> None:
+    if budget < 1:
+        raise InputError(f"--budget {budget}, expected a number of trials, such as 20000")
+    if budget > MOST_TRIALS:
+        blocks = -(-budget // theorem.block)
+        raise InputError(
+            f"--budget {budget}, expected {MOST_TRIALS} trials at most: it would take {blocks} "
+            f"blocks of {theorem.block}, all kept in memory and on disk, and four times the trials "
+            "only halve an interval; cut the range in place of that, --x AXIS:LO:HI"
+        )
 
 
 def _claim(name: str) -> tuple[Theorem, Claim]:
@@ -82,7 +110,7 @@ def _claim(name: str) -> tuple[Theorem, Claim]:
     others = [claim.id for claim in theorem.all_claims if not isinstance(claim, Rate)]
     raise UnknownName(
         f"{theorem.address_of(entry.id)} is {what}: it has no frontier, which is where a claim "
-        f"about single problems stops{_nearest(entry.id, others)}"
+        f"about single problems stops{nearest(entry.id, others)}"
     )
 
 
@@ -91,7 +119,7 @@ def _axis(theorem: Theorem, option: str, name: str) -> Axis:
     if name in known:
         return known[name]
     raise UnknownName(
-        f"{option} {name!r} is no axis of theorem {theorem.address!r}{_nearest(name, known)}"
+        f"{option} {name!r} is no axis of theorem {theorem.address!r}{nearest(name, known)}"
     )
 
 
@@ -103,7 +131,7 @@ def _part_of_axis(theorem: Theorem, text: str) -> Axis:
         numeric = [other.name for other in theorem.space if other.scale != "choice"]
         raise InputError(
             f"--x {name} is a choice of {', '.join(map(str, axis.choices))}, expected an axis of "
-            f"numbers, along which a boundary can be sought{_nearest(name, numeric)}; a choice may "
+            f"numbers, along which a boundary can be sought{nearest(name, numeric)}; a choice may "
             f"be --y {name}"
         )
     if len(ends) not in (0, 2):
@@ -111,13 +139,18 @@ def _part_of_axis(theorem: Theorem, text: str) -> Axis:
             f"--x {text}, expected {name} or {name}:lo:hi, e.g. {name}:{axis.low:g}:{axis.high:g}"
         )
     low, high = (
-        _on_axis("--x", axis, end) if end else default
+        on_axis("--x", axis, end) if end else default
         for end, default in zip(ends or ("", ""), (axis.low, axis.high), strict=True)
     )
-    if low >= high:
+    if low > high:
         raise InputError(
-            f"--x {text} runs from {low:g} to {high:g}, expected lo < hi: there is no boundary on "
-            "a single point"
+            f"--x {text} has low > high, {low:g} > {high:g}, expected the lower end first: --x "
+            f"{name}:{high:g}:{low:g}"
+        )
+    if low == high:
+        raise InputError(
+            f"--x {text} is the single point {low:g}, expected low < high: there is no boundary on "
+            "a point"
         )
     return replace(axis, low=low, high=high, simplest=None, inside=()) if ends else axis
 
@@ -130,7 +163,7 @@ def _axis_and_values(theorem: Theorem, text: str) -> tuple[Axis, tuple[Coordinat
         return axis, spread(axis)
     if axis.scale == "choice":
         return axis, _choices(axis, listed)
-    values = {_on_axis("--y", axis, word) for word in listed.split(",")}
+    values = {on_axis("--y", axis, word) for word in listed.split(",")}
     return axis, tuple(sorted(values))
 
 
@@ -164,100 +197,16 @@ def _choices(axis: Axis, listed: str) -> tuple[Coordinate, ...]:
                 break
         else:
             raise UnknownName(
-                f"--y {axis.name}:{words[0]} is no choice of {axis.name}{_nearest(words[0], named)}"
+                f"--y {axis.name}:{words[0]} is no choice of {axis.name}{nearest(words[0], named)}"
             )
     return tuple(dict.fromkeys(chosen))
 
 
-def _coordinate(theorem: Theorem, word: str) -> tuple[str, Coordinate]:
-    """Return the coordinate of NAME=VALUE: a number, or a string where it may be one."""
-    name, equals, value = word.partition("=")
-    if not equals or not value:
-        raise InputError(f"--at {word}, expected NAME=VALUE, e.g. --at c=0.5")
-    axes = {axis.name: axis for axis in theorem.space}
-    if name in axes and axes[name].scale != "choice":
-        return name, _on_axis("--at", axes[name], value)
-    if name not in axes and name not in theorem.defaults:
-        raise UnknownName(
-            f"--at {name!r} is no coordinate of theorem {theorem.address!r}"
-            f"{_nearest(name, [*axes, *theorem.defaults])}"
-        )
-    if name in axes or isinstance(theorem.defaults[name], str):
-        return name, value
-    return name, _number(f"--at {word}", value)
-
-
-def _places(theorem: Theorem, x: Axis, y: Axis | None, at: Sequence[str]) -> Mapping[str, str]:
-    """Return by what option each thing is set: an axis that stands in another's place sets that.
-
-    Raises InputError where two of --x, --y and --at set one thing.
-    """
-    axes = {axis.name: axis for axis in theorem.space}
-    named = [f"--x {x.name}", *([f"--y {y.name}"] if y else []), *(f"--at {w}" for w in at)]
-    names = [x.name, *([y.name] if y else []), *(word.partition("=")[0] for word in at)]
-    taken: dict[str, str] = {}
-    for option, name in zip(named, names, strict=True):
-        place = (axes[name].instead_of if name in axes else "") or name
-        if place in taken:
-            raise InputError(
-                f"{taken[place]} and {option} set the same thing, {place}, expected it once; leave "
-                "one of them out"
-            )
-        taken[place] = option
-    return taken
-
-
-def _require_whole_points(theorem: Theorem, claim: Claim, taken: Mapping[str, str]) -> None:
-    """Raise InputError where a coordinate that all of the claim's own points have is not set, and
-    has no default."""
-    replaced = {axis.name: axis.instead_of for axis in theorem.space}
-    points = points_of(theorem, claim)
-    common = set.intersection(*(set(point) for point in points)) if points else set()
-    needed = sorted(name for name in common if name not in theorem.defaults)
-    missing = [name for name in needed if (replaced.get(name) or name) not in taken]
-    if missing:
-        raise InputError(
-            f"{missing[0]} is not set, and theorem {theorem.address!r} has no default for it; add "
-            f"--at {missing[0]}={points[0][missing[0]]}, or --y {missing[0]}"
-        )
-
-
 def _levels(text: str) -> tuple[float, ...]:
     """Return probabilities in rising order, each once."""
-    levels = {_number(f"--level {text}", word) for word in text.split(",")}
+    levels = {number_in(f"--level {text}", word) for word in text.split(",")}
     if wrong := [level for level in sorted(levels) if not 0 < level < 1]:
         raise InputError(
             f"--level {wrong[0]:g}, expected probabilities between 0 and 1, e.g. 0.5,0.95"
         )
     return tuple(sorted(levels))
-
-
-def _on_axis(option: str, axis: Axis, text: str) -> int | float:
-    """Return a number on an axis, whole on one of whole numbers."""
-    value = _number(f"{option} {axis.name}: {text}", text)
-    if not axis.low <= value <= axis.high:
-        raise InputError(
-            f"{option} {axis.name}: {text} is not on the axis, expected between {axis.low:g} and "
-            f"{axis.high:g}"
-        )
-    if axis.scale != "integer":
-        return value
-    if value != int(value):
-        raise InputError(f"{option} {axis.name}: {text}, expected a whole number")
-    return int(value)
-
-
-def _number(option: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise InputError(f"{option}: {text!r} is no number, expected one such as 20 or 1e4")
-    return value
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    unique = list(dict.fromkeys(known))
-    near = get_close_matches(name, unique, n=3, cutoff=0.4) or unique[:6]
-    return f"; the nearest names are {', '.join(near)}" if near else ""

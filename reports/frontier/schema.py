@@ -127,6 +127,10 @@ SCHEMA: dict[str, Any] = {
         command=_said(_TEXT, "as it was typed"),
         created=_said(_TEXT, "ISO 8601, UTC"),
         exit_code={"enum": [0, 3]},
+        defaults=_said(
+            {"type": "object", "additionalProperties": _COORDINATE},
+            "of the theorem's coordinates that none of x, y and at sets",
+        ),
         sentence=_said(_TEXT, "the answer in a sentence or two"),
     ),
 }

@@ -6,18 +6,44 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from reports.typography import Part, listed, number, percent, point_text
 
+_NEARLY_ONE = (0.8, 1.25)
+"""Exponents of y at which x/(y·log y) changes little."""
+
 FEWEST_DIGITS = 3
 """Digits of boundaries and exponents: intervals are wider than the rest."""
+
+MOST_DIGITS = 15
+"""Digits of what was asked for: those of a double that are sure."""
 
 
 def short(value: Any) -> str:
     """Return a value of an axis, a boundary or an exponent, to three digits."""
     return number(value, FEWEST_DIGITS)
+
+
+def exact(value: Any) -> str:
+    """Return what was asked for, a level or a coordinate, with all of its digits."""
+    return number(value, MOST_DIGITS)
+
+
+def ends_words(row: Part) -> tuple[str, str]:
+    """Return a boundary and its interval, with digits enough to tell its numbers apart."""
+    digits = _telling([row[name] for name in ("low", "boundary", "high")])
+    return number(row["boundary"], digits), interval_words(row, digits)
+
+
+def _telling(values: Sequence[Any]) -> int:
+    """Return how many digits tell values apart, at least `FEWEST_DIGITS`."""
+    known = set(values) - {None}
+    for digits in range(FEWEST_DIGITS, MOST_DIGITS):
+        if len({number(value, digits) for value in known}) == len(known):
+            return digits
+    return MOST_DIGITS
 
 
 def axis_words(axis: Part) -> str:
@@ -27,17 +53,17 @@ def axis_words(axis: Part) -> str:
 
 def levels_words(levels: Sequence[float]) -> str:
     """Return levels as a list in a sentence."""
-    return listed([number(level) for level in levels])
+    return listed([exact(level) for level in levels])
 
 
-def interval_words(row: Part) -> str:
+def interval_words(row: Part, digits: int = FEWEST_DIGITS) -> str:
     """Return the interval of a boundary: "[12, 15]", "≤ 15" or "≥ 12" where an end is not known."""
     low, high = (row.get(end) for end in ("low", "high"))
     if low is None or high is None:
         if low is not None:
-            return f"≥ {short(low)}"
-        return "—" if high is None else f"≤ {short(high)}"
-    return f"[{short(low)}, {short(high)}]"
+            return f"≥ {number(low, digits)}"
+        return "—" if high is None else f"≤ {number(high, digits)}"
+    return f"[{number(low, digits)}, {number(high, digits)}]"
 
 
 def exponent_words(fit: Part) -> str:
@@ -69,12 +95,21 @@ def law_name(fit: Part, y: str) -> str:
 
 
 def ratio_name(found: Part) -> str:
-    """Return what `ratio` is: "d/(n·log n)"; "" where the values of y do not allow for it."""
-    y = found["y"]
+    """Return what `ratio` is: "d/(n·log n)"; "" where the ratio says nothing.
+
+    It does where x is a count, or d on a logarithmic scale, and y is n; or where some x ∝ y^p·log y
+    with p within `_NEARLY_ONE` meets all the intervals of a level.
+    """
+    x, y = found["x"], found["y"]
     values = [row["y"] for row in found["rows"]]
     if y is None or not values or not all(isinstance(v, int | float) and v > 1 for v in values):
         return ""
-    return f"{found['x']['name']}/({y['name']}·log {y['name']})"
+    counted = x["scale"] == "integer" or (x["scale"] == "log" and x["name"] == "d")
+    low, high = _NEARLY_ONE
+    fitted = any(f["q"] == 1 and f["consistent"] and low <= f["p"] <= high for f in found["fits"])
+    if x["scale"] not in ("integer", "log") or not ((counted and y["name"] == "n") or fitted):
+        return ""
+    return f"{x['name']}/({y['name']}·log {y['name']})"
 
 
 def ratio(row: Part) -> float | None:
@@ -117,7 +152,12 @@ def line_name(line: Part) -> str:
 
 def place_words(found: Part) -> str:
     """Say what is the same everywhere; "" where nothing was given."""
-    return point_text(found["at"])
+    return point_text(found["at"], digits=MOST_DIGITS)
+
+
+def defaults_words(found: Part) -> str:
+    """Say what the theorem's defaults decide, as nothing sets it; "" where there are none."""
+    return point_text(found["defaults"], digits=MOST_DIGITS)
 
 
 def how_measured(found: Part) -> list[str]:
@@ -148,69 +188,45 @@ _HOW_LINES = {
 
 
 def scope_words(found: Part) -> str:
-    """Say which assumptions put a problem in scope, and which were left out."""
+    """Say which assumptions put a problem in scope, and which were dropped or left out."""
     given = listed([*found["given"]]) if found["given"] else "none"
     told = f"Assumed of every problem: {given}."
-    if found["left_out"]:
+    if found["without"]:
+        told += f" Dropped: {listed([*found['without']])}."
+    if certificates := [name for name in found["left_out"] if name not in found["without"]]:
         told += (
-            f" Left out, because {'it implies' if len(found['left_out']) == 1 else 'they imply'} "
-            f"what is claimed: {listed([*found['left_out']])}."
+            f" Left out, because {'it implies' if len(certificates) == 1 else 'they imply'} "
+            f"what is claimed: {listed(certificates)}."
         )
     return told
 
 
-# The sentence.
-
-
-def sentence(found: Mapping[str, Any]) -> str:
-    """Say in one or two sentences where the claim stops."""
-    level = found["levels"][0]
-    rows = rows_at(found["rows"], level)
-    known = [row for row in rows if row["boundary"] is not None]
-    lead = f"With probability {number(level)} or more, {found['claim']} holds"
-    if not known:
-        return f"No boundary of {found['claim']} at level {number(level)}: {why_none(rows)}."
-    if found["y"] is None:
-        return f"{lead} {_side(known)} {found['x']['name']} = {_with_interval(known[0])}."
-    left = len(rows) - len(known)
-    missing = f" {left} of {len(rows)} rows {'has' if left == 1 else 'have'} no boundary."
-    return f"{lead} {_side(known)} {_where(found, known, level)}.{missing * bool(left)}"
-
-
-def why_none(rows: Sequence[Part]) -> str:
-    """Say why rows have no boundary, as far as they say it."""
-    told = [row["note"].removeprefix("no boundary: ").rstrip(".") for row in rows if row["note"]]
-    notes = list(dict.fromkeys(told))
-    return "; ".join(notes) or "none was found within the budget"
-
-
-def _side(rows: Sequence[Part]) -> str:
-    directions = {row["direction"] for row in rows}
-    return {("rising",): "from", ("falling",): "up to"}.get(tuple(directions), "on one side of")
-
-
-def _with_interval(row: Part) -> str:
-    return f"{short(row['boundary'])} {interval_words(row)}"
-
-
-def _where(found: Part, known: Sequence[Part], level: float) -> str:
-    """Say where the boundary lies: as the law that was fitted, or row by row."""
-    x, y = found["x"]["name"], found["y"]["name"]
-    fits = {fit["q"]: fit for fit in found["fits"] if fit["level"] == level}
-    verdict = next((c["verdict"] for c in found["comparison"] if c["level"] == level), "")
-    chosen = {"q=0": [0], "q=1": [1], "indistinguishable": [1, 0]}.get(verdict, [])
-    laws = [law(fits[q], x, y) for q in chosen if q in fits]
-    told = ", or ".join(laws)
-    if len(laws) > 1:
-        told += " (indistinguishable on these rows)"
-    if not laws:
-        ends = [known[0], known[-1]] if len(known) > 1 else [known[0]]
-        told = listed([f"{x} = {short(r['boundary'])} at {y} = {short(r['y'])}" for r in ends])
-    if name := ratio_name(found):
-        low, high = (pick(ratio(row) or 0.0 for row in known) for pick in (min, max))
-        same = short(low) == short(high)
-        told += f"; {name} " + ("is " if same else f"lies between {short(low)} and ") + short(high)
-    return told
+def assumption_words(found: Part, line: Part) -> str:
+    """Say in a line where an assumption is met: in the first and the last row, or, of named rows,
+    in each."""
+    ways = {"rising": "met from", "falling": "met up to"}
+    told = []
+    for direction, way in ways.items():
+        rows = [row for row in line["rows"] if row["direction"] == direction]
+        shown = (
+            rows if found["y"] and found["y"]["scale"] == "choice" else [*rows[:1], *rows[1:][-1:]]
+        )
+        places = [f"{ends[0]} {ends[1]}" for ends in map(ends_words, shown)]
+        if len(set(places)) > 1:
+            named = zip(places, shown, strict=True)
+            places = [
+                f"{place} at {found['y']['name']} = {exact(row['y'])}" for place, row in named
+            ]
+        if places:
+            told.append(f"{way} {found['x']['name']} = {' to '.join(dict.fromkeys(places))}")
+    y_rows, of = len({row["y"] for row in line["rows"]}), len({row["y"] for row in found["rows"]})
+    if y_rows < of:
+        told.append(f"in {y_rows} of {of} rows")
+    times = [t for row in line["rows"] if (t := times_the_claims(found, row)) is not None]
+    if times:
+        ends = dict.fromkeys((short(min(times)), short(max(times))))
+        told.append(f"{' to '.join(ends)} times the claim’s")
+    return "; ".join(told) + ". Intervals are between neighbouring values, not statistical."
 
 
 def law_note(line: Part, fit: Part) -> str:

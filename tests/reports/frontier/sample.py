@@ -91,7 +91,7 @@ def line(what: str, id_: str, of: Callable[[Any], float], values: Sequence[Any])
 
 
 def frontier(**changes: Any) -> dict[str, Any]:
-    """Return what the engine's to_json() gives for freezing along d, by n."""
+    """Return what the engine's to_json() gives for freezing along d, by n, and the defaults."""
     grid = [2.0 * 10 ** (k / 3) for k in range(21)]
     near = [1 + 0.1 * k for k in range(-4, 7)]
     found: dict[str, Any] = {
@@ -135,6 +135,7 @@ def frontier(**changes: Any) -> dict[str, Any]:
             line("prediction", "P̂", lambda n: 1.1 * boundary_of(n), Y_VALUES),
         ],
     }
+    found["defaults"] = {"positives": 0.5, "start": "positive", "y_min": 0.5}
     return {**found, **changes}
 
 

@@ -12,7 +12,9 @@ import pytest
 
 from reports.cli import cli
 from reports.frontier import measuring
-from reports.frontier.measuring import default_folder
+from reports.frontier.folders import default_folder, replaced
+from reports.frontier.request import Asked
+from reports.frontier.request import read as read_request
 from reports.frontier.schema import SCHEMA
 from tests.reports.conftest import Call
 
@@ -229,10 +231,64 @@ def test_bad_input_gets_its_sentence(
     assert message in said
 
 
-def test_the_folder_is_named_after_the_claim() -> None:
-    assert default_folder("a_claim") == Path("relu-verify-out/frontier-a_claim")
-    assert default_folder("some/where/mine.py::a") == Path("relu-verify-out/frontier-mine.a")
-    assert len(default_folder("a" * 500).name) <= 100
+CLAIM = "pattern_freezes_after_step_one"
+
+
+def wanted(x: str = "d", y: str | None = None, *at: str, **options: Any) -> Asked:
+    return read_request(CLAIM, x, y, at or ("n=20",), budget=1000, **options)
+
+
+def test_the_folder_is_named_after_the_claim_and_its_axes() -> None:
+    out = Path("relu-verify-out")
+    assert default_folder(CLAIM, wanted()) == out / f"frontier-{CLAIM}-d"
+    by_c = wanted("d_over_n", "c")
+    assert default_folder("some/where/mine.py::a", by_c) == out / "frontier-mine.a-d_over_n-by-c"
+    assert len(default_folder("a" * 500, wanted()).name) <= 102
+
+
+def test_a_frontier_that_is_another_gets_a_folder_of_its_own(
+    file: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(file.parent)
+    asked = ("frontier", f"{file}::stands", "--x", "x", "--budget", 300, "--jobs", 1)
+    out = file.parent / "relu-verify-out"
+    name = f"frontier-{file.stem}.stands-x"
+    for options in ((), ("--level", "0.6"), ("--budget", 400)):
+        call(*asked, "--at", "n=4", *options)
+    call(*asked, "--at", "n=8")
+    call(*asked, "--y", "colour", "--at", "n=4")
+    assert sorted(folder.name for folder in out.iterdir()) == [
+        name,
+        f"{name}-2",
+        f"{name}-3",
+        f"{name}-by-colour",
+    ]
+    assert read(out / name)["budget"] == 400, "more trials go on with the same frontier"
+    assert read(out / f"{name}-2")["levels"] == [0.6]
+    assert read(out / f"{name}-3")["at"] == {"n": 8}
+
+
+def test_what_replaces_another_says_in_what_it_differs(file: Path, call: Call) -> None:
+    out = file.parent / "out"
+    asked = ("frontier", f"{file}::stands", "--x", "x", "--budget", 300, "--jobs", 1, "--out", out)
+    call(*asked, "--at", "n=4")
+    same = read_request(f"{file}::stands", "x", None, ("n=4",), budget=9)
+    assert replaced(same, out) == ""
+    other = read_request(f"{file}::stands", "x", None, ("n=5",), budget=9, level="0.5,0.6")
+    told = f"{file}::stands along x, with coordinates and levels of its own"
+    assert replaced(other, out) == told
+
+
+def test_an_assumption_is_dropped_and_defaults_are_told(file: Path, call: Call) -> None:
+    out = file.parent / "out"
+    asked = ("frontier", f"{file}::stands", "--x", "x", "--at", "n=4", "--budget", 300)
+    _, printed, _ = call(*asked, "--without", "is_drawn", "--jobs", 1, "--out", out)
+    found = read(out)
+    jsonschema.Draft202012Validator(SCHEMA).validate(found)
+    assert (found["without"], found["given"]) == (["is_drawn"], [])
+    assert "Assumed of every problem: none. Dropped: is_drawn. Left out, because" in printed
+    assert found["defaults"] == {"colour": "red"}
+    assert "\nDefaults      colour = red\n" in printed
 
 
 def test_the_help_names_the_command() -> None:

@@ -136,6 +136,25 @@ def test_laws_and_lines_are_told(pages: dict[str, str]) -> None:
     assert 'id="laws"' not in pages["choice"]
 
 
+def test_defaults_and_assumptions_are_told_in_a_line(pages: dict[str, str]) -> None:
+    assert "positives = 0.5, start = positive, ymin = 0.5" in Parsed(pages["rows"]).text
+    assumption = {**frontier()["lines"][0], "what": "assumption", "id": "is_a"}
+    page = render(complete(frontier(lines=[assumption]), "", "now"))
+    lines = page.split('id="lines"')[1].split("</section>")[0].replace("\N{NO-BREAK SPACE}", " ")
+    assert "Met from d = 500 [470, 530] at n = 10 to" in lines
+    assert "not statistical" in lines
+    assert "<table" not in lines
+
+
+def test_an_axis_without_meaning_leaves_no_comma() -> None:
+    found = frontier()
+    axes = {name: {**found[name], "meaning": ""} for name in ("x", "y")}
+    text = Parsed(render(complete({**found, **axes}, "", "now"))).text
+    assert "Alongd, from 2 to 107 Byn: 10, 20, 40, 80 and 160 " in text
+    assert ", ," not in text
+    assert ", :" not in text
+
+
 def test_how_it_was_measured_and_how_to_do_it_again(pages: dict[str, str]) -> None:
     text = Parsed(pages["rows"]).text
     assert "38 400 trials, of a budget of 50 000" in text.replace("\N{NARROW NO-BREAK SPACE}", " ")

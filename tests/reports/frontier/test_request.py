@@ -88,8 +88,8 @@ def test_an_axis_that_stands_in_anothers_place_is_not_missed() -> None:
         ("start", None, (), {}, r"--x start is a choice of positive.*may be --y start"),
         ("aspect", None, (), {}, r"--x 'aspect' is no axis"),
         ("d:5", None, (), {}, r"--x d:5, expected d or d:lo:hi"),
-        ("d:50:50", None, (), {}, r"runs from 50 to 50, expected lo < hi"),
-        ("d:9:4", None, (), {}, r"runs from 9 to 4, expected lo < hi"),
+        ("d:50:50", None, (), {}, r"--x d:50:50 is the single point 50, expected low < high"),
+        ("d:9:4", None, (), {}, r"has low > high, 9 > 4, .*: --x d:4:9"),
         ("d:1:50", None, (), {}, r"--x d: 1 is not on the axis, expected between 2 and 1e\+07"),
         ("d:few:50", None, (), {}, r"'few' is no number"),
         ("d:nan:50", None, (), {}, r"'nan' is no number"),
@@ -106,6 +106,15 @@ def test_an_axis_that_stands_in_anothers_place_is_not_missed() -> None:
         ("d", None, (), {"level": "0.5,1"}, r"--level 1, expected probabilities between 0 and 1"),
         ("d", None, (), {"level": "half"}, r"--level half: 'half' is no number"),
         ("d", None, (), {"budget": 0}, r"--budget 0, expected a number of trials"),
+        ("d", None, (), {"budget": 2_000_001}, r"expected 2000000 trials at most: .* 40001 blocks"),
+        (
+            "d",
+            None,
+            (),
+            {"without": ("positive",)},
+            r"has no assumption 'positive' to drop; it has",
+        ),
+        ("d", None, ("start_low=1", "start_scale=1"), {}, r"set the same thing, start_low"),
         ("d", None, (), {"confidence": 1.0}, r"--confidence 1.0, expected between 0 and 1"),
         ("d", None, (), {"seed": -1}, r"--seed -1, expected a whole number"),
     ],
@@ -127,3 +136,49 @@ def test_what_is_no_claim_about_problems_has_no_frontier() -> None:
         read(f"lai2026.theorem1.{measure}", "d", at=("n=20",), budget=100)
     with pytest.raises(UnknownName, match=r"patern_freezes.*nearest names are pattern_freezes"):
         read("patern_freezes", "d", budget=100)
+
+
+def test_what_is_dropped_reaches_the_engine_once() -> None:
+    found = asked(without=("start_is_positive", "start_is_small", "start_is_positive"))
+    assert found.without == ("start_is_positive", "start_is_small")
+    assert asked().without == ()
+
+
+def test_defaults_are_those_of_coordinates_that_nothing_sets() -> None:
+    theorem1 = find_theorem("lai2026.theorem1")
+    found = read(CLAIM, "d", at=("n=20", "spike_height=3", "start_scale=0.1"), budget=100).defaults
+    gone = {"spectrum", "start_low", "start_high"}
+    assert found == {k: v for k, v in theorem1.defaults.items() if k not in gone}
+
+
+MANY = "lai2026.many_neurons.sixteen_neurons_reach_a_global_minimum"
+
+
+def test_many_neurons_have_frontiers_along_m_and_along_d() -> None:
+    found = read(MANY, "m", at=("n=20", "d=2000"), budget=100)
+    assert (found.request.x.scale, found.request.x.low, found.request.x.high) == ("integer", 2, 64)
+    assert found.request.at == {"n": 20, "d": 2000}
+    assert "m" not in found.defaults
+    assert found.defaults["start"] == "random_sign"
+    found = read(MANY, "d", "m:2,4,8,16", ("n=20",), budget=100)
+    assert found.request.y_values == (2, 4, 8, 16)
+    assert read(MANY, "c", at=("n=20", "d=2000", "positives=random"), budget=100).request.at == {
+        "n": 20,
+        "d": 2000,
+        "positives": "random",
+    }
+
+
+def test_a_coordinate_of_the_theorems_own_points_needs_no_axis() -> None:
+    claim = next(c.id for c in find_theorem("lai2026.selection").claims if c.kind != "rate")
+    address = f"lai2026.selection.{claim}"
+    with pytest.raises(InputError, match=r"n is not set|d is not set"):
+        read(address, "c", budget=100)
+    with pytest.raises(InputError, match=r"^d is not set, and .*; add --at d=\d+$"):
+        read(address, "c", at=("n=20",), budget=100)
+    assert read(address, "c", at=("n=20", "d=2000"), budget=100).request.at == {"n": 20, "d": 2000}
+    assert read(address, "aspect", at=("n=6",), budget=100)
+    with pytest.raises(InputError, match=r"--x aspect and --at d=90 are two ways to say the same"):
+        read(address, "aspect", at=("n=6", "d=90"), budget=100)
+    with pytest.raises(InputError, match=r"--at d=90\.5, expected a whole number"):
+        read(address, "c", at=("n=6", "d=90.5"), budget=100)

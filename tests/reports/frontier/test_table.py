@@ -94,3 +94,27 @@ def test_an_axis_without_meaning_is_told_by_its_name() -> None:
     plain = {name: {**meant[name], "meaning": ""} for name in ("x", "y")}
     assert "Along         d, features; by n, examples\n" in told(meant)
     assert "Along         d; by n\n" in told({**meant, **plain})
+
+
+def test_an_assumption_is_one_line_that_is_no_statistics() -> None:
+    rows = [row(n, 0.5, 100.0 * n) for n in Y_VALUES]
+    line = {"what": "assumption", "id": "is_a", "meaning": "A.", "rows": rows, "fits": []}
+    lines = told(complete(frontier(lines=[line]), "", "now")).splitlines()
+    at = lines.index("Assumption    is_a: A.")
+    assert lines[at + 1].startswith(
+        "  Met from d = 1000 [940, 1060] at n = 10 to 16\N{NARROW NO-BREAK SPACE}000 ["
+    )
+    assert lines[at + 1].endswith("Intervals are between neighbouring values, not statistical.")
+    assert lines[at + 2] == ""
+
+
+def test_levels_and_rows_have_all_their_digits() -> None:
+    rows = [row(1_000_001, 0.999999999, 40.0)]
+    text = told(complete(frontier(rows=rows, levels=[0.999999999]), "", "now"))
+    assert below(text, "n", "level")[0][:2] == ["1.000001×10⁶", "0.999999999"]
+
+
+def test_the_defaults_that_decide_are_told() -> None:
+    text = told(complete(frontier(), "", "now"))
+    assert "\nDefaults      positives = 0.5, start = positive, y_min = 0.5\n" in text
+    assert "Defaults" not in told(complete(frontier(defaults={}), "", "now"))

@@ -1,63 +1,12 @@
-"""The sentence, and the words that the terminal and the page share."""
+"""The words that the terminal and the page share."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 
 from reports.frontier import words
 from reports.frontier.measuring import exit_code
-from tests.reports.frontier.sample import by_start, fit, frontier, row, single
-
-
-def compared(verdict: str) -> list[dict[str, Any]]:
-    return [{"level": 0.5, "verdict": verdict, "sentence": "n^p or n^p·log n"}]
-
-
-@pytest.mark.parametrize(
-    ("verdict", "said", "unsaid"),
-    [
-        ("q=0", "from d ≈ 1.9·n^p, p = 1.28 [1.23, 1.33]; d/(n·log n) is", "log n, p"),
-        ("q=1", "from d ≈ 1.66·n^p·log n, p = 1.01 [0.96, 1.06]; d/(n·log n)", "1.28"),
-        ("indistinguishable", "1.66·n^p·log n, p = 1.01 [0.96, 1.06], or d ≈ 1.9·n^p", "neither"),
-        ("neither", "from d = 39.1 at n = 10 and d = 1380 at n = 160; d/(n·log n)", "≈"),
-        ("too few rows", "from d = 39.1 at n = 10 and d = 1380 at n = 160", "≈"),
-    ],
-)
-def test_the_sentence_names_the_law_that_the_comparison_leaves(
-    verdict: str, said: str, unsaid: str
-) -> None:
-    told = words.sentence(frontier(comparison=compared(verdict)))
-    assert told.startswith("With probability 0.5 or more, pattern_freezes_after_step_one holds")
-    assert said in told
-    assert unsaid not in told
-    assert told.endswith("; d/(n·log n) is 1.7.")
-
-
-def test_the_ratio_is_told_as_a_range_where_it_changes() -> None:
-    rows = [row(10, 0.5, 40.0), row(20, 0.5, 150.0)]
-    told = words.sentence(frontier(rows=rows, comparison=[]))
-    assert told.endswith("and d = 150 at n = 20; d/(n·log n) lies between 1.74 and 2.5.")
-
-
-def test_the_sentence_without_another_axis_has_the_interval() -> None:
-    assert words.sentence(single()).endswith("holds from d = 102 [95.7, 108].")
-
-
-def test_the_sentence_says_on_which_side_the_claim_holds() -> None:
-    rows = [{**r, "direction": "falling"} for r in single()["rows"]]
-    assert "holds up to d = 102" in words.sentence(single(rows=rows))
-
-
-def test_rows_without_a_boundary_are_counted_or_explained() -> None:
-    told = words.sentence(by_start())
-    assert told.endswith("1 of 3 rows has no boundary.")
-    bare = [r for r in by_start()["rows"] if r["boundary"] is None]
-    assert words.sentence(by_start(rows=bare)) == (
-        "No boundary of pattern_freezes_after_step_one at level 0.5: the probability stays "
-        "below 0.5 from end to end."
-    )
+from tests.reports.frontier.sample import Y_VALUES, by_start, fit, frontier, row, single
 
 
 def test_intervals_that_are_open_say_which_end_is_known() -> None:
@@ -73,6 +22,54 @@ def test_the_ratio_needs_numbers_above_one() -> None:
     assert words.ratio_name(by_start()) == words.ratio_name(single()) == ""
     below = frontier(rows=[row(0.5, 0.5, 3.0), row(2, 0.5, 3.0)])
     assert words.ratio_name(below) == ""
+
+
+def test_the_ratio_is_of_a_dimension_by_n_or_of_what_grows_like_it() -> None:
+    (whole,) = [{**frontier()["x"], "name": "p", "scale": "integer"}]
+    apart = [fit(0.5, 1, 0.3, 1.0)]
+    assert words.ratio_name(frontier(x=whole, fits=[])) == "p/(n·log n)"
+    for name, scale in (("c", "log"), ("d_over_n", "log"), ("d", "linear")):
+        other = {**frontier()["x"], "name": name, "scale": scale}
+        assert words.ratio_name(frontier(x=other, fits=apart)) == ""
+    by_m = {**frontier()["y"], "name": "m"}
+    assert words.ratio_name(frontier(y=by_m, fits=apart)) == ""
+    assert words.ratio_name(frontier(y=by_m, fits=[fit(0.5, 1, 1.1, 1.0)])) == "d/(m·log m)"
+    loose = [fit(0.5, 1, 1.1, 1.0, consistent=False)]
+    assert words.ratio_name(frontier(y=by_m, fits=loose)) == ""
+
+
+def test_numbers_have_the_digits_that_tell_them_apart() -> None:
+    near = row(10, 0.5, 1_000_000.4, low=1_000_000, high=1_000_001)
+    assert words.ends_words(near) == ("1.0000004×10⁶", "[10⁶, 1.000001×10⁶]")
+    assert words.ends_words(row(10, 0.5, 40.0)) == ("40", "[37.6, 42.4]")
+    assert words.levels_words([0.5, 0.999999999]) == "0.5 and 0.999999999"
+    assert words.place_words(frontier(at={"c": 0.999999, "n": 20})) == "n = 20, c = 0.999999"
+
+
+def test_what_is_dropped_is_not_said_to_imply_the_claim() -> None:
+    told = words.scope_words(frontier(without=["a"], left_out=["a", "certified"], given=["b"]))
+    assert told == (
+        "Assumed of every problem: b. Dropped: a. Left out, because it implies what is claimed: "
+        "certified."
+    )
+    assert "implies" not in words.scope_words(frontier(without=["a"], left_out=["a"]))
+
+
+def test_an_assumption_is_met_from_the_first_to_the_last_row() -> None:
+    rows = [row(n, 0.5, 100.0 * n, low=100.0 * n - 1, high=100.0 * n) for n in (10, 20, 40)]
+    line = {"what": "assumption", "id": "a", "meaning": "A.", "fits": []}
+    told = words.assumption_words(frontier(), {**line, "rows": rows})
+    assert told == (
+        "met from d = 1000 [999, 1000] at n = 10 to 4000 [3999, 4000] at n = 40; in 3 of 5 rows; "
+        "15.9 to 25.5 times the claim’s. Intervals are between neighbouring values, not "
+        "statistical."
+    )
+    alike = [row(n, 0.5, 7.0, low=6.0, high=7.0, direction="falling") for n in Y_VALUES]
+    told = words.assumption_words(frontier(), {**line, "rows": alike})
+    assert told.startswith("met up to d = 7 [6, 7]; ")
+    both = [row(None, 0.5, 2.0), row(None, 0.5, 9.0, direction="falling")]
+    told = words.assumption_words(single(), {**line, "rows": both})
+    assert told.startswith("met from d = 2 [1.88, 2.12]; met up to d = 9 [8.46, 9.54]; ")
 
 
 def test_a_line_is_compared_with_the_one_boundary_of_its_row_and_level() -> None:
@@ -93,10 +90,11 @@ def test_a_line_is_shown_at_its_own_level_where_it_has_no_other() -> None:
 
 
 def test_the_comparison_is_in_the_name_of_the_axis_and_only_along_numbers() -> None:
-    (entry,) = words.compared(frontier(comparison=compared("neither")))
+    neither = [{"level": 0.5, "verdict": "neither", "sentence": "n^p or n^p·log n"}]
+    (entry,) = words.compared(frontier(comparison=neither))
     assert entry["sentence"] == "n^p or n^p·log n."
-    assert words.compared(single(comparison=compared("too few rows"))) == []
-    assert words.compared(by_start(comparison=compared("too few rows"))) == []
+    assert words.compared(single(comparison=neither)) == []
+    assert words.compared(by_start(comparison=neither)) == []
 
 
 def test_a_law_off_its_rows_is_noted_but_not_of_exact_numbers() -> None:
