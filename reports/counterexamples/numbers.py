@@ -13,8 +13,8 @@ Rational = str | Fraction
 LONGEST = 24
 """Characters of the longest fraction that is printed; a longer one is printed as a decimal."""
 
-_LARGE = 10**4
-"""Denominators from which a number may be written as a multiple of a power of ten."""
+_LARGE = 10**6
+"""Denominators beyond which a number may be written as a multiple of a power of ten."""
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -38,7 +38,7 @@ def rounded(number: Rational) -> str:
 
 def small(number: Rational) -> tuple[str, str] | None:
     """Return ("1.25", "-13") where a number, not a long one, is exactly 1.25·10⁻¹³, of at most six
-    digits and smaller than 10⁻⁴; else None."""
+    digits and smaller than 10⁻⁶; else None."""
     value = Fraction(number)
     if is_long(number) or value.denominator < _LARGE:
         return None
