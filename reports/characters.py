@@ -17,3 +17,11 @@ _CONTROL = re.compile(f"[{CONTROLS}]")
 def escaped(text: str) -> str:
     """Return a text with its control characters as JSON writes them: \\u001b, \\u202e."""
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def one_line(text: str) -> str:
+    """Return a text of others on one line: line ends and tabs are shown too, as \\n and \\t."""
+    return _LINE_END.sub(lambda found: repr(found[0])[1:-1], escaped(text))
+
+
+_LINE_END = re.compile("[\t\n\r\u2028\u2029]")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reports.characters import one_line
 from reports.terminal import stdout_kept
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def pin(file: Path | None, into: Path | None, listing: bool, remove: bool) -> in
         else:
             lines = _pinned(_existing(file), into)
         for line in lines:
-            click.echo(line, file=stdout)
+            click.echo(one_line(line), file=stdout)
     return 0
 
 
@@ -99,6 +100,8 @@ def _pinned(file: Path, into: Path | None) -> list[str]:
             f"{file} is {found} today ({why}), and must violate its claim to be pinned; search "
             "again"
         )
+    if found == "violated":
+        _require_as_recorded(file, theorem, example)
     folder = into or folder_of(theorem)
     target = folder / f"{_name(file, example)}.json"
     text = file.read_text(encoding="utf-8")
@@ -116,6 +119,21 @@ def _pinned(file: Path, into: Path | None) -> list[str]:
         f"  It {_asked(theorem, example, must)}",
         f"  Today it is {found}: {why}.",
     ]
+
+
+def _require_as_recorded(file: Path, theorem: Theorem, example: Counterexample) -> None:
+    """Raise InputError unless today's numbers are those of the record, as `replay --exact` says."""
+    from reports.counterexamples.compare import compared
+    from verify.confirm import confirm
+    from verify.errors import InputError
+
+    other = compared(theorem, example, confirm(theorem, example)).other
+    if other:
+        more = f", and {len(other) - 1} more" if len(other) > 1 else ""
+        raise InputError(
+            f"{file}: what is recorded differs from what comes out today ({other[0]}{more}): the "
+            "file, the theorem or the library has changed since; search again"
+        )
 
 
 def _name(file: Path, example: Counterexample) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reports.characters import one_line
 from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, UNSETTLED
 from reports.terminal import stdout_kept
 
@@ -24,14 +25,16 @@ _MOST_DIFFERENCES = 20
 @click.option(
     "--exact",
     is_flag=True,
-    help="Over the rationals, and compare every recorded number.",
+    help="Over the rationals, and compare what is recorded with it.",
 )
 def replay(file: Path, theorem: str | None, exact: bool) -> int:
     """Run a stored counterexample again: does it still violate its claim?
 
     Exit code 0 if it does, 1 if it does not (any more). With --exact: 0 if exact arithmetic says
-    that it does and gives every recorded number again; 1 if it says that the claim holds, that an
-    assumption fails, or another number than the record; 3 if it cannot tell.
+    that it does, and every number under "exact", the statement, and margin, facts and severity in
+    floating point come out as they are recorded; 1 if it says that the claim holds or that an
+    assumption fails, or if something else comes out; 3 if it cannot tell. The rate and the seed of
+    the search are not computed again.
     """
     from reports.counterexamples.publish import theorem_of
     from verify import counterexample
@@ -45,13 +48,14 @@ def replay(file: Path, theorem: str | None, exact: bool) -> int:
             replayed = counterexample.replay(known, example)
             code = ALL_AS_EXPECTED if replayed.violated else REFUTED
             lines = list(_told(example, replayed))
-    click.echo("\n".join([*_heading(example), *lines, *_facts(example)]))
+    told = [*_heading(example), *lines, *_facts(example)]
+    click.echo("\n".join(map(one_line, told)))
     return code
 
 
 def _exactly(theorem: Theorem, example: Counterexample) -> tuple[int, list[str]]:
     """Evaluate a counterexample over the rationals; return the exit code, and what to say."""
-    from reports.counterexamples.compare import differences
+    from reports.counterexamples.compare import compared
     from verify.confirm import confirm
 
     found = confirm(theorem, example)
@@ -64,14 +68,17 @@ def _exactly(theorem: Theorem, example: Counterexample) -> tuple[int, list[str]]
         return code, [f"  The counterexample {said}: {reason}"]
     lines = [f"  The counterexample still violates the claim: {reason}"]
     if example.exact is None:
-        return ALL_AS_EXPECTED, [*lines, "  The file records no exact numbers to compare."]
-    other = list(differences(example.exact, found.example.exact))
-    if not other:
-        return ALL_AS_EXPECTED, [*lines, "  Every recorded number is the same."]
-    more = len(other) - _MOST_DIFFERENCES
+        lines.append("  The file records no exact numbers to compare.")
+    beside = compared(theorem, example, found)
+    if not beside.other:
+        lines.append("  Every recorded number that can be computed again is the same.")
+        if beside.not_again:
+            lines.append(f"  Not computed again: {', '.join(beside.not_again)}.")
+        return ALL_AS_EXPECTED, lines
+    more = len(beside.other) - _MOST_DIFFERENCES
     lines += [
         "  But the record differs: the file, the theorem or the library has changed since.",
-        *(f"    {line}" for line in other[:_MOST_DIFFERENCES]),
+        *(f"    {line}" for line in beside.other[:_MOST_DIFFERENCES]),
         *([f"    and {more} more"] if more > 0 else []),
     ]
     return REFUTED, lines

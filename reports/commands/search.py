@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reports.characters import one_line
 from reports.exit_codes import ALL_AS_EXPECTED, INTERRUPTED, REFUTED, TERMINATED, UNSETTLED
 from reports.terminal import ProgressBar, stdout_kept, typed
 
@@ -104,7 +105,7 @@ def search(
         bar.close()
         if not as_json:  # before anything is written, which may fail
             for line in (*lines(theorem, found), *blocks(theorem, found, folder)):
-                click.echo(line, file=stdout)
+                click.echo(one_line(line), file=stdout)
         files: list[Path] = []
         try:
             files = written(theorem, found, folder, typed())
@@ -113,7 +114,7 @@ def search(
                 told: dict[str, Any] = {**found.to_json(), "files": [str(file) for file in files]}
                 click.echo(json_text(jsonable(told)), file=stdout, nl=False)
         for file in [] if as_json else files:
-            click.echo(f"Written: {file}", file=stdout)
+            click.echo(one_line(f"Written: {file}"), file=stdout)
     return exit_code(found)
 
 
