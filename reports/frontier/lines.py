@@ -77,6 +77,8 @@ def _line(found: Part, line: Part) -> list[str]:
         cells = [words.exact(row["y"])] if found["y"] else []
         cells += [words.exact(row["level"]), *words.ends_words(row)]
         body.append([*cells, words.short(words.times_the_claims(found, row))])
+    if not body:
+        return [title, f"  Passes none of the levels along {found['x']['name']}."]
     laws = [_law(line, fit, found["x"]["name"], found["y"]["name"]) for fit in line["fits"]]
     return [title, *_aligned(head, body), *laws]
 

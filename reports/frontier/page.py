@@ -131,12 +131,17 @@ def _line(found: Part, line: Part) -> dict[str, Any]:
         "what": line["what"],
         "name": line["meaning"] if line["id"] == line["what"] else line["id"],
         "meaning": "" if line["id"] == line["what"] else line["meaning"],
-        "summary": capitalize_first(words.assumption_words(found, line))
-        if line["what"] == "assumption"
-        else "",
+        "summary": _summary(found, line),
         "rows": [_row(found, row) for row in line["rows"]],
         "laws": [_law(found, line, fit) for fit in line["fits"]],
     }
+
+
+def _summary(found: Part, line: Part) -> str:
+    """Return a line that says all that there is to say of another line; "" for a table."""
+    if line["what"] == "assumption":
+        return capitalize_first(words.assumption_words(found, line))
+    return "" if line["rows"] else f"Passes none of the levels along {found['x']['name']}."
 
 
 def _figures(found: Part) -> list[dict[str, Any]]:

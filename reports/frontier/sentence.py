@@ -153,8 +153,12 @@ def _like_these(rows: int) -> str:
 def _open_ends(found: Part, rows: Sequence[Part]) -> list[str]:
     """Return, as a sentence each, where crossings of a single row are that have no estimate."""
     x, level = found["x"]["name"], exact(found["levels"][0])
-    told = [said for row in rows if (said := somewhere(row, x))]
-    return [f"The probability that {found['claim']} holds crosses {level} {said}." for said in told]
+    how = {_RISING: "rises past", _FALLING: "falls past", None: "crosses"}
+    return [
+        f"The probability that {found['claim']} holds {how[row['direction']]} {level} {said}."
+        for row in rows
+        if (said := somewhere(row, x))
+    ]
 
 
 def _nowhere(found: Part, rows: Sequence[Part], level: float) -> str:

@@ -131,10 +131,10 @@ def test_a_crossing_without_an_estimate_is_somewhere(
 
 
 def test_what_is_known_and_what_is_open_are_told_together() -> None:
-    rows = [*crossed((2, UP)), row(None, 0.5, None, low=40.0)]
+    rows = [*crossed((2, UP)), row(None, 0.5, None, low=40.0, direction=DOWN)]
     assert sentence(single(rows=rows)) == (
         f"{HOLDS}from d = 2 [2, 2]. The probability that pattern_freezes_after_step_one holds "
-        "crosses 0.5 somewhere above d = 40, if at all."
+        "falls past 0.5 somewhere above d = 40, if at all."
     )
 
 

@@ -118,3 +118,9 @@ def test_the_defaults_that_decide_are_told() -> None:
     text = told(complete(frontier(), "", "now"))
     assert "\nDefaults      positives = 0.5, start = positive, y_min = 0.5\n" in text
     assert "Defaults" not in told(complete(frontier(defaults={}), "", "now"))
+
+
+def test_a_prediction_that_passes_no_level_has_no_empty_table() -> None:
+    lines = [{**ln, "rows": []} for ln in frontier()["lines"] if ln["what"] == "prediction"]
+    text = told(complete(frontier(lines=lines), "", "now"))
+    assert "Where P̂ is met.\n  Passes none of the levels along d.\n\n" in text
