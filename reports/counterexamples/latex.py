@@ -114,14 +114,14 @@ def _ends(network: Network) -> Iterator[str]:
     names, neurons = _names(network), _neurons(network)
     known = []
     if network.comparator == "nearest_minimum":
-        meant = "global minimum nearest to the start"
+        meant = "the global minimum nearest to the start"
         known.append(([_at(name, "0") for name in names], start))
         symbols = [f"\\tilde{{w}}{neuron}" for neuron in neurons]
     else:
-        meant = "minimum-norm global minimum"
+        meant = "the minimum-norm global minimum"
         symbols = [f"w{neuron}^{{\\star}}" for neuron in neurons]
     known += [([_at(name, "\\infty") for name in names], limit), (symbols, best)]
-    yield f"The {meant}{', and where descent ends' if limit is not None else ''}:"
+    yield f"{'With' if limit is None else 'With the limit of descent and'} {meant}:"
     product = "" if network.has_weights else "X "
     yield from _display(
         [

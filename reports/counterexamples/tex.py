@@ -22,6 +22,10 @@ def prose(text: str) -> str:
 
     Characters that are not known are written as their code points, [U+2620].
     """
+    # Of two Greek letters in a row, a product, the second alone has the script: ηλ_max.
+    first, *products = re.split("(?<=[α-ω])(?=[α-ω]_)", text, maxsplit=1)
+    if products:
+        return prose(first) + prose(products[0])
     parts: list[str] = []
     runs = script_runs(text)
     for (run, level), (_, following) in zip(runs, [*runs[1:], ("", 0)], strict=True):
@@ -48,6 +52,9 @@ def scientific(mantissa: str, power: str) -> str:
 
 
 def _token(token: str) -> str:
+    if (entry := _ENTRY.fullmatch(token)) is not None:
+        letter, neuron, index = entry.groups()
+        return f"\\ensuremath{{{_inside(letter)}_{{{_inside(neuron)}, {index}}}}}"
     if (number := _DECIMAL.fullmatch(token)) is not None:
         return f"\\ensuremath{{{scientific(*number.groups())}}}"
     if token[0] in _SCRIPTS:
@@ -96,8 +103,11 @@ _SCRIPTS = dict(zip(_ABOVE + _BELOW, _MEANT * 2, strict=True)) | {"⋆": "\\star
 
 _RAISED, _SCRIPT = f"{_ABOVE}⋆", f"{_ABOVE}⋆{_BELOW}"
 _DECIMAL = re.compile(r"\b(\d+(?:\.\d+)?)e([+-]?\d+)\b", re.ASCII)
+_ENTRY = re.compile(r"([^\W\d_])([⊕⊖])_(\d+)")
+"""Of one neuron: β⊕_1."""
 _TOKENS = re.compile(
-    rf"{_DECIMAL.pattern}|[^\W\d_]⋆|[{_RAISED}]+|[{_BELOW}]+|.[{''.join(_ACCENTS)}]|.", re.DOTALL
+    rf"{_ENTRY.pattern}|{_DECIMAL.pattern}|[^\W\d_]⋆|[{_RAISED}]+|[{_BELOW}]+|.[{''.join(_ACCENTS)}]|.",
+    re.DOTALL,
 )
 _LETTER = re.compile(f"(.)([{''.join(_ACCENTS)}]?)([{_SCRIPT}]*)", re.DOTALL)
 _LAST = re.compile(f"[^{_SCRIPT}]?[{''.join(_ACCENTS)}]?[{_SCRIPT}]*$", re.DOTALL)
