@@ -137,6 +137,17 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM."""
 
 
+_received: list[type[KeyboardInterrupt]] = []
+"""The signal that `stoppable` made an exception, if one came."""
+
+
+def stop_again() -> None:
+    """Raise the interrupt that came, if one did and was lost: what is raised while the garbage
+    collector calls back is told and goes no further."""
+    if _received:
+        raise _received[0]
+
+
 @contextmanager
 def stoppable() -> Iterator[None]:
     """Make the first SIGINT or SIGTERM a KeyboardInterrupt, ignore further ones, and end soon."""
@@ -147,6 +158,7 @@ def stoppable() -> Iterator[None]:
     ours = [number for number, handler in usual.items() if signal.getsignal(number) == handler]
     stopped: list[int] = []
     over = threading.Event()
+    _received.clear()
 
     def end() -> None:
         over.wait()
@@ -159,7 +171,8 @@ def stoppable() -> Iterator[None]:
             signal.signal(known, signal.SIG_IGN)
         stopped.append(number)
         over.set()
-        raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+        _received.append(Terminated if number == signal.SIGTERM else KeyboardInterrupt)
+        raise _received[0]
 
     threading.Thread(target=end, daemon=True).start()
     for number in ours:

@@ -9,7 +9,7 @@ import click
 
 from reports.characters import one_line
 from reports.exit_codes import ALL_AS_EXPECTED, INTERRUPTED, REFUTED, TERMINATED, UNSETTLED
-from reports.terminal import ProgressBar, stdout_kept, typed
+from reports.terminal import ProgressBar, stdout_kept, stop_again, typed
 
 if TYPE_CHECKING:
     from properties.seeking import Found
@@ -99,6 +99,7 @@ def search(
         name = theorem.address_of(entry.id)
 
         def progress(done: int, total: int, where: str) -> None:
+            stop_again()
             bar.update(name, done, total, where)
 
         found = seek(sought, examples, seconds, seed, progress)

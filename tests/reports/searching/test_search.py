@@ -1,7 +1,11 @@
 """`relu-verify search`: exit codes, lines, files, bad input."""
 
 import json
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -165,6 +169,42 @@ def test_an_interrupted_search_tells_what_it_found(search, tmp_path):
         assert ("smallest: n=1: x=(3) →" in out) == found
     told = json.loads((tmp_path / "relu-verify-out/search-sum_is_small/search.json").read_text())
     assert told["ended"] == "interrupted"
+
+
+LOST = '''
+import signal
+looks = []
+
+def lost(trial):
+    """The square of the sum is at most 4."""
+    looks.append(1)
+    if len(looks) == 30:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt:
+            pass  # as the garbage collector's callbacks do
+    return sum_is_small(trial)
+'''
+
+
+def test_an_interrupt_that_got_lost_ends_the_search_all_the_same(tmp_path):
+    claims = 'claims=(Universal(lost, name="sum_is_small"),), controls=()'
+    (tmp_path / "few.py").write_text(NUMBERS.format(before=LOST, changes=claims))
+    command = "import sys; from reports.cli import main; main(sys.argv[1:])"
+    arguments = ["search", "few.py::sum_is_small", "--examples", "10000"]
+    done = subprocess.run(
+        [sys.executable, "-c", command, *arguments],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 143, done.stderr
+    assert "Terminated: this is what was found so far." in done.stdout
+    told = json.loads((tmp_path / "relu-verify-out/search-sum_is_small/search.json").read_text())
+    assert told["ended"] == "terminated"
+    assert 30 <= told["efforts"][0]["examples"] < 60, "some make no instance, and none follows"
 
 
 def test_json_is_what_the_file_holds(search, tmp_path):
