@@ -7,6 +7,7 @@ from typing import NoReturn
 
 import click
 
+from reports.characters import one_line
 from reports.commands.ablate import ablate
 from reports.commands.data import data
 from reports.commands.diff import diff
@@ -124,5 +125,5 @@ def _left(typed: list[str]) -> str:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    click.echo(f"relu-verify: {message}", err=True)
+    click.echo(f"relu-verify: {one_line(message)}", err=True)
     sys.exit(code)

@@ -109,3 +109,12 @@ def test_the_texts_of_others_stay_on_their_line(record, call, tmp_path):
     assert "x\\ny.json\n" in out
     _, out, _ = call("pin", "--list", "few.py")
     assert out == f"x\\ny: few.py: {CLAIM} without all_are_positive (exact)\n"
+
+
+def test_an_error_is_one_line_whatever_it_names(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a\nrelu-verify: all is well.json").write_text("{}")
+    code, _, err = call("replay", "a\nrelu-verify: all is well.json")
+    assert code == 2
+    assert err.startswith("relu-verify: a\\nrelu-verify: all is well.json is not")
+    assert err.count("\n") == 1
