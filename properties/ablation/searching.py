@@ -23,7 +23,7 @@ EDGES_OF_EXAMPLES = 4
 """One corner of the space for so many examples that Hypothesis draws."""
 
 PROBED = 5
-"""Points at which a whole block is drawn: what is rare there is met so."""
+"""Points at which a whole block is drawn, at least: what is rare there is met so."""
 
 PROBING_FROM = 10_000
 """Number of the first of those blocks: rates are measured on earlier ones, of other randomness."""
@@ -114,9 +114,9 @@ def _explore(question: Question, examples: int, start: int, found: Searched) -> 
 
 
 def _promising(question: Question, found: Searched) -> list[Mapping[str, Any]]:
-    """Return points worth a whole block, `PROBED` at most: for each universal claim that nothing
-    has violated, in turn, where its margin was lowest, then where it was lowest furthest outside
-    the dropped assumption, and so on with the second lowest."""
+    """Return points worth a whole block: for each universal claim that nothing has violated, in
+    turn, where its margin was lowest, then where it was lowest furthest outside the dropped
+    assumption; and so on with the second lowest while there are fewer than `PROBED`."""
     state = HOLDS if question.dropped is None else VIOLATED
     ranked = []
     for claim in question.scopes:
@@ -127,12 +127,13 @@ def _promising(question: Question, found: Searched) -> list[Mapping[str, Any]]:
         held = [one for one in held if one.outcomes[name] == HOLDS]
         ranked.append(sorted(held, key=lambda one: one.margins[name]))
         ranked.append(sorted(held, key=lambda one: (one.margin, one.margins[name])))
+    most = max(PROBED, len(ranked))
     points: dict[str, Mapping[str, Any]] = {}
     for group in zip_longest(*ranked):
         for one in group:
-            if one is not None and len(points) < PROBED:
+            if one is not None and len(points) < most:
                 points.setdefault(Point(**one.point).canonical, one.point)
-        if len(points) >= PROBED:
+        if len(points) >= most:
             break
     return list(points.values())
 
