@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from properties.catalogue import find_theorem
-from properties.lai2026 import by_width, constants, lemmas, setting, wide_networks
-from verify import Assumption, Margin, Point, Theorem, Trial
+from properties.lai2026 import by_width, constants, lemmas, many_neurons, setting, wide_networks
+from verify import Assumption, Axis, Margin, Point, Theorem, Trial
 from verify.engine.examine import chain_of, examine
 from verify.relu import Problem, descend
 from verify.relu.effective_dimensions import freezing_probability
@@ -159,6 +159,24 @@ def test_coverage_is_predicted_by_independence() -> None:
         found = by_width.all_covered(trial).holds.mean()
         expected = float(np.mean(by_width.predicted_coverage(trial)))
         assert found == pytest.approx(expected, abs=0.08)
+
+
+@pytest.mark.parametrize("axis", many_neurons.WIDE_AXES, ids=lambda axis: axis.name)
+def test_networks_can_be_drawn_along_every_axis_from_end_to_end(axis: Axis) -> None:
+    ends = axis.choices or (axis.low, min(axis.high, 200) if axis.name == "n" else axis.high)
+    own = {axis.name, axis.instead_of}
+    base = {k: v for k, v in {"n": 4, "m": 4, "d_over_n": 100.0}.items() if k not in own}
+    drawn = [
+        wide_networks.draw(Point(**base, **{axis.name: end}), np.random.default_rng(SEED), 3)
+        for end in ends
+    ]
+    assert all(np.isfinite(problem.starting_predictions).all() for problem in drawn)
+    if axis.name == "m":
+        assert [problem.neurons for problem in drawn] == [2, 64]
+    else:
+        one, other = drawn[0], drawn[-1]
+        parts = [(p.gram, p.labels, p.starting_predictions, p.step_size) for p in (one, other)]
+        assert not all(map(np.array_equal, *parts)), "the axis moves something"
 
 
 def test_a_dead_example_is_what_is_missed() -> None:
