@@ -22,7 +22,7 @@ class Effort:
     undecided: in scope or perhaps, and within rounding or not certified, in floating point.
     unconfirmed: of the violated ones that were looked at exactly, those that are none there, or
     that exact arithmetic could not decide.   settled: of the undecided ones that were looked at
-    exactly, those that exact arithmetic decided.
+    exactly, each once, those that exact arithmetic decided.
     """
 
     kind: str
