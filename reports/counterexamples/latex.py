@@ -29,7 +29,7 @@ def latex(example: Counterexample, theorem: Theorem) -> str:
 
 def _block(example: Counterexample, theorem: Theorem) -> Iterator[str]:
     yield "% needs \\usepackage{amsmath}"
-    yield "\\begingroup\\sloppy"
+    yield "\\begingroup\\sloppy\\allowdisplaybreaks"
     yield f"\\paragraph{{Counterexample}} to {typewriter(example.claim)}"
     yield f"({typewriter(example.theorem)}; {prose(theorem.citation.rstrip('.'))})."
     exact = example.exact
@@ -62,11 +62,11 @@ def _claimed(example: Counterexample, theorem: Theorem) -> Iterator[str]:
 def _data(network: Network) -> Iterator[str]:
     """Yield the problem as one display."""
     wide = network.features is None or len(network.features[0]) > WIDEST
-    name, rows = ("G = XX^{\\top}", network.gram) if wide else ("X", network.features or [])
-    columns = max(len(rows[0]), len(network.labels))
-    if columns > _MOST_COLUMNS:
-        yield f"\\setcounter{{MaxMatrixCols}}{{{columns}}}"
-    parts = [_equation(name, rows), _vector("y", network.labels)]
+    rows = network.gram if wide else network.features or []
+    if len(rows[0]) > _MOST_COLUMNS:
+        yield f"\\setcounter{{MaxMatrixCols}}{{{len(rows[0])}}}"
+    parts = ["G = XX^{\\top}"] if wide else []
+    parts += [*_by_columns("G" if wide else "X", rows), _vector("y", network.labels)]
     names = zip(_neurons(network), _names(network), network.start, strict=True)
     for neuron, one, start in names:
         parts.append(_vector(f"\\beta{neuron}^{{(0)}} = X {_at(one, '0')}", start))
@@ -222,9 +222,34 @@ _ROOM = 50
 def _room(part: str) -> int:
     """Return about how many digits the longest row of a part takes."""
     part = re.sub(r"\\renewcommand\{\\arraystretch\}\{1.4\}", "", part)
-    part = re.sub(r"\\tfrac\{(\d+)\}\{(\d+)\}", lambda f: max(f[1], f[2], key=len), part)
     rows = re.sub(r"\\(?:begin|end)\{bmatrix\}", "", part).split("\\\\")
-    return 4 + max(len(re.sub(r"\\[a-z]+|[{}^_ ]", "", row)) for row in rows)
+    return 4 + max(map(_length, rows))
+
+
+def _length(row: str) -> int:
+    """Return about how many digits a row takes: a fraction those of its longer part."""
+    row = re.sub(r"\\tfrac\{(\d+)\}\{(\d+)\}", lambda f: max(f[1], f[2], key=len), row)
+    return len(re.sub(r"\\[a-z]+|[{}^_ ]", "", row.replace("&", "&" * _BETWEEN)))
+
+
+def _by_columns(name: str, rows: Sequence[Sequence[Rational]]) -> Iterator[str]:
+    """Yield "name = matrix"; of one wider than a line, so many columns at a time as have room."""
+    sizes = [
+        _BETWEEN + max(_length(_number(row[column])) for row in rows)
+        for column in range(len(rows[0]))
+    ]
+    blocks: list[list[int]] = [[]]
+    for column, size in enumerate(sizes):
+        if blocks[-1] and sum(sizes[other] for other in blocks[-1]) + size > _ROOM:
+            blocks.append([])
+        blocks[-1].append(column)
+    for block in blocks:
+        columns = f"_{{\\cdot, {block[0] + 1} \\ldots {block[-1] + 1}}}" if len(blocks) > 1 else ""
+        yield _equation(f"{name}{columns}", [[row[column] for column in block] for row in rows])
+
+
+_BETWEEN = 2
+"""Digits that the space between two columns takes, about."""
 
 
 def _equation(name: str, rows: Sequence[Sequence[Rational]]) -> str:

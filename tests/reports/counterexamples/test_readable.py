@@ -1,6 +1,8 @@
 """What the text and the LaTeX of a counterexample say of ends, assumptions, rates and sources."""
 
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -83,6 +85,32 @@ def test_the_weights_are_those_that_the_claim_compares():
 def test_claims_without_comparator_have_no_ends():
     assert "w_∞ =" not in readable(FREEZING_FOUND, "it.json")
     assert r"\infty} =" not in block(FREEZING_FOUND)
+
+
+def test_a_matrix_wider_than_a_line_is_told_some_columns_at_a_time():
+    point = {"point": {"n": 8, "d": 50_000.0, "c": 0.5}, "seed": 1}
+    text = block(confirmed(*GAP, point, "seeded").example)
+    parts = re.findall(
+        r"G_\{\\cdot, (\d+) \\ldots (\d+)\} \\approx \\begin\{bmatrix\} (.*?) \\\\", text
+    )
+    ends = [(int(first), int(last)) for first, last, _ in parts]
+    assert len(ends) > 1
+    assert [i for first, last in ends for i in range(first, last + 1)] == list(range(1, 9))
+    assert [row.count("&") + 1 for *_, row in parts] == [b - a + 1 for a, b in ends]
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed here")
+def test_no_line_is_too_long_for_an_article(tmp_path):
+    points = [{"point": {"n": n, "d": 50_000.0, "c": 0.5}, "seed": 1} for n in (6, 12)]
+    wide = [confirmed(*GAP, point, "seeded").example for point in points]
+    blocks = map(block, [GAP_FOUND, FREEZING_FOUND, DOUBLING_FOUND, DRAWN, *wide])
+    head = "\\documentclass{article}\n\\usepackage{amsmath}\n\\begin{document}\n"
+    text = head + "\n\n".join(blocks) + "\n\\end{document}\n"
+    (tmp_path / "it.tex").write_text(text, encoding="ascii")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "it.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert b"Overfull" not in done.stdout
 
 
 # assumptions
