@@ -232,8 +232,17 @@ def _placed(survey: Survey, row: Row, bare: FrontierRow, crossing: Crossing) -> 
         high=last,
         direction=crossing.direction,
         settled=boundary is not None,
-        note="" if not row_ends else "somewhere along the row: more trials would tell where",
+        note=_open(first, last, row_ends),
     )
+
+
+def _open(first: float | None, last: float | None, row_ends: bool) -> str:
+    """Say what an interval leaves open, if it leaves both ends so."""
+    if row_ends:
+        return "somewhere along the row: more trials would tell where"
+    if first is None and last is None:
+        return "no boundary was found within the budget"
+    return ""
 
 
 def _absent(row: Row, level: Level, bare: FrontierRow) -> FrontierRow:
@@ -241,14 +250,16 @@ def _absent(row: Row, level: Level, bare: FrontierRow) -> FrontierRow:
     sides = {side for _, side in row.sides(level.level)}
     if len(sides) == 1 and UNCLEAR not in sides:
         word = "above" if sides == {ABOVE} else "below"
-        note = f"no boundary: the probability stays {word} {level.level:g} at every value sampled"
+        note = (
+            f"no boundary: the probability stays {word} {level.level:.15g} at every value sampled"
+        )
         return replace(bare, note=note, absent=True, settled=True)
     note = "no boundary was found within the budget"
     if level.turned:
         return replace(bare, note=f"{note}, though the probability turns")
     (whole,) = level.crossings
     word = "above" if whole.beyond == ABOVE else "below"
-    seems = f"the probability seems to stay {word} {level.level:g}"
+    seems = f"the probability seems to stay {word} {level.level:.15g}"
     return replace(bare, note=f"{note}: {seems}, which not every value sampled shows yet")
 
 
