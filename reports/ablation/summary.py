@@ -14,17 +14,18 @@ ablation.json, version 1:
   universal claims, with nothing dropped;
 - baseline: a row for nothing dropped;   assumptions: a row for each, in the theorem's order.
 
-A row: {id, statement, status, axes (moved beyond what is assumed), verdict, leading, effort,
-rare, claims, scatter}. leading: the claim that the row's violations are shown of, or null. effort:
+A row: {id, statement, status, axes (moved beyond what is assumed), verdict, leading, effort, rare,
+claims, scatter}. leading: the claim that the row's violations are shown of, or null. effort:
 {examples, not_drawn, rest_failed, held, undecided, tested, closest, furthest}, the last two margins
 of the dropped assumption, negative, null without any. claims: [{claim, verdict, tested, holds,
-violated, undecided, refused, rare, least_margin, rates, nearest, worst}]. rare: a violation was
-met, and none of the fresh trials at the worst one's point is or may be another; of a row, that all
-its violated claims are so. rates: as in `severity`. nearest, worst: {margin, outside (margin of the
-dropped assumption), where (its coordinates), coordinate (which of them explains it, in words, or
-""), recipe (how the instance is drawn: point, and seeds), first_step, severity, file}, or null.
-scatter: {outside: […], margins: […], outcomes: […]} of the leading claim on the instances tested,
-to five digits; null without one. Margins are dimensionless: (right − left)/scale.
+violated, undecided, refused, rare, least_margin, rates, nearest, worst}]. rare: violations were met
+on few of the instances tested (`SELDOM`), and none of the fresh trials at the worst one's point is
+or may be another; of a row, that all its violated claims are so. rates: as in `severity`. nearest,
+worst: {margin, outside (margin of the dropped assumption), where (its coordinates), coordinate
+(which of them explains it, in words, or ""), recipe (how the instance is drawn: point, and seeds),
+first_step, severity, file}, or null. scatter: {outside: […], margins: […], outcomes: […]} of the
+leading claim on the instances tested, to five digits; null without one. Margins are dimensionless:
+(right − left)/scale.
 """
 
 from __future__ import annotations
@@ -55,6 +56,9 @@ from verify.theorem import Theorem
 from verify.writing import jsonable
 
 FORMAT, SCHEMA_VERSION = "relu-verify ablation", 1
+
+SELDOM = 0.02
+"""Share of the instances tested up to which violations count as rare, if fresh trials show none."""
 
 _AT_BASELINE = {
     "universal": {LOAD_BEARING: FAILS, NOT_NEEDED: STANDS},
@@ -258,7 +262,7 @@ def _claim(
         "violated": one.violated,
         "undecided": one.undecided,
         "refused": one.refused,
-        "rare": _rare(one.worst),
+        "rare": _rare(one),
         "least_margin": one.least,
         "rates": [rate.to_json() for rate in one.rates],
         "nearest": shown("nearest", one.nearest),
@@ -272,7 +276,10 @@ def _coordinate(example: Counterexample, dropped: str) -> str:
     return str(assumed[dropped]["coordinate"]) if dropped in assumed else ""
 
 
-def _rare(worst: Shown | None) -> bool:
-    """Whether none of the fresh trials at a violation's point is, or may be, another."""
-    rate = None if worst is None else worst.example.severity["rate"]
-    return rate is not None and not rate["violated"] and not rate["undecided"]
+def _rare(one: ClaimFound) -> bool:
+    """Whether violations were met seldom, and none of the fresh trials at the worst one's point is,
+    or may be, another."""
+    rate = None if one.worst is None else one.worst.example.severity["rate"]
+    if rate is None or rate["violated"] or rate["undecided"]:
+        return False
+    return one.violated <= SELDOM * one.tested
