@@ -131,7 +131,7 @@ theorem = Theorem(
     },
     defaults=setting.DEFAULTS,
     axes=setting.AXES,
-    wide_axes=setting.WIDE_AXES,
+    wide_axes=setting.BIAS_WIDE_AXES,
     hypotheses=hypotheses.BIAS,
     cells=CELLS,
     draw=setting.draw,

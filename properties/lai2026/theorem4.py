@@ -164,7 +164,7 @@ theorem = Theorem(
     },
     defaults=setting.DEFAULTS,
     axes=setting.AXES,
-    wide_axes=setting.WIDE_AXES,
+    wide_axes=setting.BIAS_WIDE_AXES,
     hypotheses=hypotheses.BIAS,
     cells=CELLS,
     draw=setting.draw_pair,
