@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from reports.commands import options
 from reports.commands.run import cores
 from reports.terminal import ProgressBar, stdout_kept, typed
 
@@ -21,10 +22,8 @@ from reports.terminal import ProgressBar, stdout_kept, typed
     show_default=True,
     help="Points that Hypothesis draws without each assumption, beside the edges.",
 )
-@click.option("--seed", default=0, show_default=True, help="Root of all randomness.")
-@click.option(
-    "--jobs", type=click.IntRange(min=1), default=None, help="Worker processes.  [default: cores]"
-)
+@options.seed
+@options.jobs
 @click.option("--json", "as_json", is_flag=True, help="Print JSON in place of text.")
 @click.option(
     "--out",

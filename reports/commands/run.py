@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from reports.commands import options
 from reports.terminal import ProgressBar, stdout_kept, typed
 
 
@@ -20,10 +21,8 @@ from reports.terminal import ProgressBar, stdout_kept, typed
     show_default=True,
     help="How much evidence to gather.",
 )
-@click.option("--seed", default=0, show_default=True, help="Root of all randomness.")
-@click.option(
-    "--jobs", type=click.IntRange(min=1), default=None, help="Worker processes.  [default: cores]"
-)
+@options.seed
+@options.jobs
 @click.option(
     "--backend", default="numpy", show_default=True, help="numpy, torch, cupy, array-api-strict."
 )
