@@ -37,8 +37,8 @@ _BOLDNESS = (0.5, 1.0)
 _TRUST, _DOUBT = 300.0, 1.0
 """What the fitted curve counts for, in trials, once there is one and before there is."""
 
-_RIDGE = 1e-2
-"""Weight against large coefficients of the fitted curve, in trials."""
+_RIDGE, _NEWTON = 1e-2, 100
+"""Weight against large coefficients of the fitted curve, in trials, and most steps of its fit."""
 
 
 HOLDS, UNDECIDED, VIOLATED = 1, 0, -1
@@ -101,13 +101,14 @@ class Curve:
 
 
 def fitted(batches: Sequence[Batch]) -> Curve:
-    """Return the curve that fits the trials best, undecided ones counting half.
+    """Return the curve that fits the trials best, undecided ones left out.
 
-    Penalised maximum likelihood by Newton's method; with no trials it is P = ½ everywhere.
+    Penalised maximum likelihood by Newton's method, halving steps that lead down; with no trials it
+    is P = ½ everywhere.
     """
     places = np.array([batch.place for batch in batches] or [0.0])
-    trials = np.array([batch.trials for batch in batches] or [0], dtype=float)
-    holds = np.array([batch.holds + batch.undecided / 2 for batch in batches] or [0.0])
+    holds = np.array([batch.holds for batch in batches] or [0], dtype=float)
+    trials = holds + np.array([batch.violated for batch in batches] or [0], dtype=float)
     seen = trials > 0
     centre = float(places[seen].mean()) if seen.any() else 0.0
     width = float(np.ptp(places[seen])) / 2 if seen.any() else 0.0
@@ -115,13 +116,16 @@ def fitted(batches: Sequence[Batch]) -> Curve:
     u = (places - centre) / width
     design = np.stack([np.ones_like(u), u, u * u], axis=1)
     w = np.zeros(3)
-    for _ in range(60):
+    for _ in range(_NEWTON):
         p = 1 / (1 + np.exp(-np.clip(design @ w, -30, 30)))
         gradient = design.T @ (holds - trials * p) - _RIDGE * w
         curvature = (design * (trials * p * (1 - p))[:, None]).T @ design + _RIDGE * np.eye(3)
         step = np.linalg.solve(curvature, gradient)
-        w = w + step * min(1.0, 4.0 / (np.abs(step).max() + 1e-300))
-        if np.abs(step).max() < 1e-9:
+        before, size = _penalised(design, holds, trials, w), 1.0
+        while size > 1e-9 and _penalised(design, holds, trials, w + size * step) < before:
+            size /= 2
+        w = w + size * step
+        if size * np.abs(step).max() < 1e-9:
             break
     return Curve(centre, width, (float(w[0]), float(w[1]), float(w[2])))
 
@@ -248,6 +252,13 @@ def turns(batches: Sequence[Batch], error: float) -> bool:
         if any(b[0] > high for b in before) and any(b[0] > high for b in after):
             return True
     return False
+
+
+def _penalised(design: Floats, holds: Floats, trials: Floats, w: Floats) -> float:
+    """Return the logarithm of the penalised likelihood, which is concave in the coefficients w."""
+    odds = design @ w
+    likelihood = holds * odds - trials * np.logaddexp(0.0, odds)
+    return float(likelihood.sum() - _RIDGE * (w @ w) / 2)
 
 
 @dataclass(frozen=True)

@@ -143,8 +143,11 @@ class TestCurve:
         curve = fitted([batch(u, k, 1000 - k) for u, k in zip(places, counts, strict=True)])
         assert curve(places) == pytest.approx([logistic(u) for u in places], abs=0.005)
 
-    def test_undecided_trials_count_half(self) -> None:
+    def test_undecided_trials_are_left_out(self) -> None:
         assert float(fitted([batch(0.0, undecided=1000)])(0.0)) == pytest.approx(0.5)
+        row = [batch(0.0, violated=50), batch(1.0, violated=20, holds=30), batch(2.0, holds=50)]
+        blurred = [batch(-3.0, undecided=50), *row]
+        assert fitted(blurred)(0.5) == pytest.approx(fitted(row)(0.5))
 
     def test_separated_trials_do_not_blow_up(self) -> None:
         curve = fitted([batch(-1.0, violated=1000), batch(1.0, holds=1000)])

@@ -55,13 +55,14 @@ def aims_of(
     way = direction_of(stretch, places)
     curve = fitted([p.batch for p in places.values() if stretch.low <= p.u <= stretch.high])
     level, error = stretch.wagers[0].level, stretch.wagers[0].error
-    centre = crossing(curve, level, way, stretch.low, stretch.high)
+    first, last = stretch.interval()
+    centre = crossing(curve, level, way, max(first, stretch.low), min(last, stretch.high))
     evidence = math.log(1 / error) + _SPARE
 
     def away(sign: int, trials: int) -> float:
         return _away(curve, level, centre, sign, stretch, grid.step, evidence / trials)
 
-    for sign, end in zip((-1, 1), stretch.interval(), strict=True):
+    for sign, end in ((-1, first), (1, last)):
         aim = stretch.aims.get(sign)
         if aim is not None:
             place = places.get(grid.nearest(aim))

@@ -93,3 +93,11 @@ def test_aims_lie_on_both_sides_of_the_boundary_and_come_nearer() -> None:
     found.settle(more, Curve(2.0, 2.0, (0.0, 3.0, 0.0)))
     nearer = aims_of(found, GRID, places(*row, *more), 5_000, 50)
     assert left < nearer[0] < nearer[1] < right
+
+
+def test_aims_stay_within_what_is_not_excluded() -> None:
+    # A curve that turns where nothing was seen must not draw the aims there.
+    row = [batch(1.0, 0, 50), batch(2.0, 30, 20), batch(3.0, 50, 0), batch(4.0, 30, 20)]
+    found = crossing(*row[:3], ways=(RISING,))
+    left, right = aims_of(found, GRID, places(*row), 5_000, 50)
+    assert 1.0 <= left < right <= 3.0
