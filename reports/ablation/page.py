@@ -16,9 +16,8 @@ from reports.ablation.summary import FORMAT, SCHEMA_VERSION
 from reports.ablation.table import table
 from reports.exit_codes import ALL_AS_EXPECTED, REFUTED
 from reports.html.marks import mark
-from reports.html.render import environment
+from reports.html.render import environment, require_format
 from reports.typography import Part, capitalize_first, number
-from verify.errors import InputError
 from verify.writing import json_text, write_text
 
 
@@ -41,12 +40,7 @@ def render(report: Part) -> str:
 
     The same ablation gives the same bytes. Raises InputError for one of another version.
     """
-    kind, version = report.get("format"), report.get("schema_version")
-    if (kind, version) != (FORMAT, SCHEMA_VERSION):
-        raise InputError(
-            f"format={kind!r}, schema_version={version!r}, expected {FORMAT!r}, {SCHEMA_VERSION}; "
-            "render the ablation with the relu-verify that wrote it"
-        )
+    require_format(report, FORMAT, SCHEMA_VERSION, "ablation")
     return environment().get_template("ablation.html").render(page=_page(typography.clean(report)))
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from reports.commands import options
-from reports.commands.run import cores
 from reports.terminal import ProgressBar, stdout_kept, typed
 
 
@@ -24,7 +23,7 @@ from reports.terminal import ProgressBar, stdout_kept, typed
 )
 @options.seed
 @options.jobs
-@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of text.")
+@options.as_json
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -68,7 +67,7 @@ def ablate(
     chosen = find_theorem(theorem)
     out = out or _default_folder(theorem)
     out.mkdir(parents=True, exist_ok=True)
-    count = jobs or cores()
+    count = jobs or options.cores()
     pool = ProcessPool(count) if count > 1 else None
     with (
         ProgressBar("search") as bar,

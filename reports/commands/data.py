@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from reports.commands import options
 from reports.terminal import stdout_kept, typed
 
 
@@ -46,7 +47,7 @@ from reports.terminal import stdout_kept, typed
 @click.option(
     "--theorem", default=None, metavar="FILE", help="A theorem to examine, not the built-in ones."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of text.")
+@options.as_json
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

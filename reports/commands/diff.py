@@ -6,11 +6,13 @@ from pathlib import Path
 
 import click
 
+from reports.commands import options
+
 
 @click.command()
 @click.argument("before", metavar="A", type=click.Path(path_type=Path))
 @click.argument("after", metavar="B", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of text.")
+@options.as_json
 def diff(before: Path, after: Path, as_json: bool) -> int:
     """Say what changed from run A to run B: folders of runs, or their report.json files.
 

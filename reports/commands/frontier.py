@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from reports.commands import options
-from reports.commands.run import cores
 from reports.terminal import ProgressBar, stdout_kept, typed
 
 
@@ -29,12 +28,7 @@ from reports.terminal import ProgressBar, stdout_kept, typed
 @click.option(
     "--at", multiple=True, metavar="NAME=VALUE", help="A coordinate everywhere; repeatable."
 )
-@click.option(
-    "--without",
-    multiple=True,
-    metavar="ASSUMPTION",
-    help="Drop this assumption from the claim's scope. May be given several times.",
-)
+@options.without
 @click.option(
     "--level",
     default="0.5",
@@ -56,7 +50,7 @@ from reports.terminal import ProgressBar, stdout_kept, typed
 )
 @options.seed
 @options.jobs
-@click.option("--json", "as_json", is_flag=True, help="Print JSON in place of text.")
+@options.as_json
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -97,7 +91,7 @@ def frontier(claim: str, jobs: int | None, as_json: bool, out: Path | None, **as
             err=True,
         )
     with ProgressBar("trial") as bar, stdout_kept():
-        found = measure(asked_for, out, jobs or cores(), typed(), bar.update)
+        found = measure(asked_for, out, jobs or options.cores(), typed(), bar.update)
     write(found, out)
     click.echo(json_text(found).rstrip() if as_json else told(found))
     click.echo(f"Page: {out / 'frontier.html'}", err=True)

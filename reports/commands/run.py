@@ -64,7 +64,7 @@ def run(
 
     began = time.perf_counter()
     chosen = [find_theorem(name) for name in distinct(theorems or MODULES)]
-    settings = Settings(profile, seed, jobs or cores(), backend, confidence)
+    settings = Settings(profile, seed, jobs or options.cores(), backend, confidence)
     out = out or _default_folder(theorems)
     command = typed()
     if others := replaced(out, chosen):
@@ -96,9 +96,3 @@ def _default_folder(theorems: tuple[str, ...]) -> Path:
     names = [Path(name).stem if name.endswith(".py") else name for name in theorems]
     name = os.fsencode("+".join(dict.fromkeys(names)))[:100]
     return Path("relu-verify-out", name.decode(errors="ignore"))
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    available = getattr(os, "sched_getaffinity", None)
-    return len(available(0)) if available else os.cpu_count() or 1

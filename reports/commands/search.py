@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reports.characters import one_line
+from reports.commands import options
 from reports.exit_codes import ALL_AS_EXPECTED, INTERRUPTED, REFUTED, TERMINATED, UNSETTLED
 from reports.terminal import ProgressBar, stdout_kept, stop_again, typed
 
@@ -17,12 +18,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("claim")
-@click.option(
-    "--without",
-    multiple=True,
-    metavar="ASSUMPTION",
-    help="Drop this assumption from the claim's scope. May be given several times.",
-)
+@options.without
 @click.option(
     "--examples",
     type=click.IntRange(min=1),

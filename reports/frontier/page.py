@@ -19,9 +19,8 @@ from reports.frontier.placing import cells_at, y_values
 from reports.frontier.profiles import profile
 from reports.frontier.schema import FORMAT, SCHEMA_VERSION
 from reports.frontier.table import boundaries, cells
-from reports.html.render import environment
+from reports.html.render import environment, require_format
 from reports.typography import Part, capitalize_first, listed, number, percent
-from verify.errors import InputError
 from verify.writing import json_text, write_text
 
 NAMES = ("frontier.json", "frontier.csv", "cells.csv", "frontier.html")
@@ -40,12 +39,7 @@ def render(found: Part) -> str:
 
     The same frontier gives the same bytes. Raises InputError for one of another version.
     """
-    kind, version = found.get("format"), found.get("schema_version")
-    if (kind, version) != (FORMAT, SCHEMA_VERSION):
-        raise InputError(
-            f"format={kind!r}, schema_version={version!r}, expected {FORMAT!r}, {SCHEMA_VERSION}; "
-            "render the frontier with the relu-verify that wrote it"
-        )
+    require_format(found, FORMAT, SCHEMA_VERSION, "frontier")
     return environment().get_template("frontier.html").render(page=_page(typography.clean(found)))
 
 

@@ -38,6 +38,16 @@ def render(report: Part) -> str:
     return environment().get_template("report.html").render(page=page)
 
 
+def require_format(content: Part, form: str, version: int, what: str) -> None:
+    """Raise InputError unless a file's content is of this format and version; what: a noun."""
+    kind, known = content.get("format"), content.get("schema_version")
+    if (kind, known) != (form, version):
+        raise InputError(
+            f"format={kind!r}, schema_version={known!r}, expected {form!r}, {version}; "
+            f"render the {what} with the relu-verify that wrote it"
+        )
+
+
 @lru_cache(maxsize=1)
 def environment() -> Environment:
     """Return what renders the templates: their folder, and how values become text on a page."""

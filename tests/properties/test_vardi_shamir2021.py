@@ -232,30 +232,22 @@ def test_without_a_certificate_the_plain_steps_decide_alone() -> None:
 # Assumptions.
 
 
+def small_integers(features: Any, labels: Any, start: Any, c: Any) -> dict[str, Any]:
+    """Return the integers of a problem of `setting.SMALL`: start and c in sixteenths."""
+    sizes = {"n": len(features), "d": len(features[0])}
+    return sizes | {"features": features, "labels": labels, "start": start, "c": c}
+
+
 def small(features: Any, labels: Any, start: Any, c: Any) -> Problem:
     """Return a problem of `setting.SMALL`: start and c in sixteenths."""
-    values = {
-        "n": len(features),
-        "d": len(features[0]),
-        "features": features,
-        "labels": labels,
-        "start": start,
-        "c": c,
-    }
+    values = small_integers(features, labels, start, c)
     found: Problem = setting.SMALL.build(setting.SMALL.values(values))
     return found
 
 
 def exactly(features: Any, labels: Any, start: Any, c: Any) -> Any:
     """Return the same over the rationals."""
-    values = {
-        "n": len(features),
-        "d": len(features[0]),
-        "features": features,
-        "labels": labels,
-        "start": start,
-        "c": c,
-    }
+    values = small_integers(features, labels, start, c)
     return THEOREM.exact.build(setting.SMALL.exact_values(values))
 
 

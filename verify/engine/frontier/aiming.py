@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from verify.boundaries import FALLING, RISING, Batch, Curve, crossing, fitted
+from verify.boundaries import FALLING, RISING, Batch, Curve, crossing
 from verify.engine.frontier.crossings import Crossing
 from verify.engine.frontier.grids import Grid
 from verify.margin import Floats
@@ -41,6 +41,7 @@ def direction_of(stretch: Crossing, places: Mapping[Coordinate, Sampled]) -> str
 
 def aims_of(
     stretch: Crossing,
+    curve: Curve,
     grid: Grid,
     places: Mapping[Coordinate, Sampled],
     left: int,
@@ -48,12 +49,12 @@ def aims_of(
 ) -> list[float]:
     """Return two places, one on each side of where a boundary is believed to be.
 
-    left: trials for each side that are left.   block: trials that are drawn together.
+    curve: fitted to all trials on the stretch.   left: trials for each side that are left.
+    block: trials that are drawn together.
     An aim stays where it is until its place is excluded, the boundary is believed to lie beyond it,
     or the trials that are left cannot exclude it; the next one is nearer, or farther.
     """
     way = direction_of(stretch, places)
-    curve = fitted([p.batch for p in places.values() if stretch.low <= p.u <= stretch.high])
     level, error = stretch.wagers[0].level, stretch.wagers[0].error
     first, last = stretch.interval()
     centre = crossing(curve, level, way, max(first, stretch.low), min(last, stretch.high))

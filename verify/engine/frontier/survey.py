@@ -222,7 +222,8 @@ class Survey:
             if crossing.is_beyond:
                 found += self._unclear(row, level)
             else:
-                wanted = aims_of(crossing, self.grid, row.places, left, self.blocks.theorem.block)
+                curve, size = row.curve(crossing.low, crossing.high), self.blocks.theorem.block
+                wanted = aims_of(crossing, curve, self.grid, row.places, left, size)
                 found += [self.grid.nearest(place) for place in wanted]
         return list(dict.fromkeys(found))
 

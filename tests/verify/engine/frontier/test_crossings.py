@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from verify.boundaries import ABOVE, BELOW, FALLING, HOLDS, RISING, VIOLATED, Batch, Curve
+from verify.boundaries import ABOVE, BELOW, FALLING, HOLDS, RISING, VIOLATED, Batch, Curve, fitted
 from verify.engine.frontier.aiming import aims_of, direction_of
 from verify.engine.frontier.crossings import Crossing
 from verify.engine.frontier.grids import Grid
@@ -30,6 +30,10 @@ def crossing(*batches: Batch, ways: tuple[str, ...] = EITHER) -> Crossing:
 
 def places(*batches: Batch) -> dict[Coordinate, Place]:
     return {b.place: Place(b.place, b.place, k + 1, batch=b) for k, b in enumerate(batches)}
+
+
+def aims(found: Crossing, left: int, *batches: Batch) -> list[float]:
+    return aims_of(found, fitted(batches), GRID, places(*batches), left, 50)
 
 
 def test_nothing_is_known_before_the_first_trial() -> None:
@@ -84,14 +88,14 @@ def test_the_trend_decides_where_the_bets_do_not() -> None:
 def test_aims_lie_on_both_sides_of_the_boundary_and_come_nearer() -> None:
     row = [batch(float(u), h, 50 - h) for u, h in enumerate((1, 9, 25, 41, 49))]
     found = crossing(*row)
-    left, right = aims_of(found, GRID, places(*row), 5_000, 50)
+    left, right = aims(found, 5_000, *row)
     assert left < 2.0 < right
-    far = aims_of(crossing(*row), GRID, places(*row), 100, 50)
+    far = aims(crossing(*row), 100, *row)
     assert far[0] <= left
     assert far[1] >= right
     more = [batch(left, 0, 500), batch(right, 500, 0)]
     found.settle(more, Curve(2.0, 2.0, (0.0, 3.0, 0.0)))
-    nearer = aims_of(found, GRID, places(*row, *more), 5_000, 50)
+    nearer = aims(found, 5_000, *row, *more)
     assert left < nearer[0] < nearer[1] < right
 
 
@@ -99,5 +103,5 @@ def test_aims_stay_within_what_is_not_excluded() -> None:
     # A curve that turns where nothing was seen must not draw the aims there.
     row = [batch(1.0, 0, 50), batch(2.0, 30, 20), batch(3.0, 50, 0), batch(4.0, 30, 20)]
     found = crossing(*row[:3], ways=(RISING,))
-    left, right = aims_of(found, GRID, places(*row), 5_000, 50)
+    left, right = aims(found, 5_000, *row)
     assert 1.0 <= left < right <= 3.0
