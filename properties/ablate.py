@@ -11,14 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
 
 from properties.ablation.findings import Found, find
 from properties.ablation.question import Question, droppable
-from verify.engine.executors import ProcessPool, map_unordered
+from verify.engine.executors import AnyExecutor, map_unordered
 from verify.engine.plan import whole
 from verify.engine.store import Store
 from verify.errors import InputError
@@ -42,7 +41,7 @@ def ablate(
     *,
     examples: int = EXAMPLES,
     root_seed: int = 0,
-    executor: Executor | ProcessPool | None = None,
+    executor: AnyExecutor | None = None,
     store: Store | None = None,
     progress: Progress | None = None,
 ) -> tuple[Found, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -23,6 +22,7 @@ from reports.terminal import ProgressBar, stdout_kept, typed
 )
 @options.seed
 @options.jobs
+@options.executor
 @options.as_json
 @click.option(
     "--out",
@@ -32,7 +32,13 @@ from reports.terminal import ProgressBar, stdout_kept, typed
     "records.  [default: relu-verify-out/ablate-THEOREM]",
 )
 def ablate(
-    theorem: str, examples: int, seed: int, jobs: int | None, as_json: bool, out: Path | None
+    theorem: str,
+    examples: int,
+    seed: int,
+    jobs: int | None,
+    executor: str | None,
+    as_json: bool,
+    out: Path | None,
 ) -> int:
     """Drop each assumption of a theorem in turn, and search for a violation without it.
 
@@ -60,20 +66,18 @@ def ablate(
     from reports.ablation.page import write
     from reports.ablation.summary import summarise, write_counterexamples
     from reports.runs.running import STORE_NAME
-    from verify.engine.executors import ProcessPool
+    from verify.engine.executors import open_executor
     from verify.engine.store import Store
     from verify.writing import json_text
 
     chosen = find_theorem(theorem)
     out = out or _default_folder(theorem)
     out.mkdir(parents=True, exist_ok=True)
-    count = jobs or options.cores()
-    pool = ProcessPool(count) if count > 1 else None
     with (
         ProgressBar("search") as bar,
         stdout_kept(),
         Store(out / STORE_NAME) as store,
-        pool or nullcontext(),
+        open_executor(executor, jobs or options.cores()) as workers,
     ):
 
         def progress(done: int, total: int, what: str) -> None:
@@ -83,7 +87,7 @@ def ablate(
             chosen,
             examples=examples,
             root_seed=seed,
-            executor=pool,
+            executor=workers,
             store=store,
             progress=progress,
         )

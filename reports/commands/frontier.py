@@ -50,6 +50,7 @@ from reports.terminal import ProgressBar, stdout_kept, typed
 )
 @options.seed
 @options.jobs
+@options.executor
 @options.as_json
 @click.option(
     "--out",
@@ -58,7 +59,14 @@ from reports.terminal import ProgressBar, stdout_kept, typed
     help="Folder for frontier.json, frontier.csv, cells.csv, frontier.html and the records.  "
     "[default: relu-verify-out/frontier-CLAIM-X-by-Y, numbered where it holds another frontier]",
 )
-def frontier(claim: str, jobs: int | None, as_json: bool, out: Path | None, **asked: Any) -> int:
+def frontier(
+    claim: str,
+    jobs: int | None,
+    executor: str | None,
+    as_json: bool,
+    out: Path | None,
+    **asked: Any,
+) -> int:
     """Find where a claim stops: the boundary of the probability that it holds, along one axis.
 
     CLAIM is `theorem.claim`, `path/to/file.py::claim`, or a bare claim name where it is unique;
@@ -80,6 +88,7 @@ def frontier(claim: str, jobs: int | None, as_json: bool, out: Path | None, **as
     from reports.frontier.measuring import measure
     from reports.frontier.page import write
     from reports.frontier.request import read
+    from verify.engine.executors import open_executor
     from verify.writing import json_text
 
     asked_for = read(claim, asked.pop("x"), asked.pop("y"), asked.pop("at"), **asked)
@@ -90,8 +99,12 @@ def frontier(claim: str, jobs: int | None, as_json: bool, out: Path | None, **as
             "kept (use --out to keep both)",
             err=True,
         )
-    with ProgressBar("trial") as bar, stdout_kept():
-        found = measure(asked_for, out, jobs or options.cores(), typed(), bar.update)
+    with (
+        ProgressBar("trial") as bar,
+        stdout_kept(),
+        open_executor(executor, jobs or options.cores()) as workers,
+    ):
+        found = measure(asked_for, out, workers, typed(), bar.update)
     write(found, out)
     click.echo(json_text(found).rstrip() if as_json else told(found))
     click.echo(f"Page: {out / 'frontier.html'}", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import click
 
@@ -10,12 +11,33 @@ seed = click.option("--seed", default=0, show_default=True, help="Root of all ra
 jobs = click.option(
     "--jobs", type=click.IntRange(min=1), default=None, help="Worker processes.  [default: cores]"
 )
+executor = click.option(
+    "--executor",
+    metavar="dask[:ADDRESS]",
+    default=None,
+    help="Dask's workers in place of our own: as many on this machine, or those of the scheduler "
+    "at tcp://HOST:PORT.",
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON in place of text.")
 without = click.option(
     "--without",
     multiple=True,
     metavar="ASSUMPTION",
     help="Drop this assumption from the claim's scope. May be given several times.",
+)
+junit = click.option(
+    "--junit",
+    "junit_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the verdicts to FILE as JUnit XML too, for CI servers.",
+)
+summary = click.option(
+    "--summary",
+    "summary_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Append a summary in Markdown to FILE; $GITHUB_STEP_SUMMARY, say.",
 )
 
 

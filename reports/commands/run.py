@@ -23,6 +23,7 @@ from reports.terminal import ProgressBar, stdout_kept, typed
 )
 @options.seed
 @options.jobs
+@options.executor
 @click.option(
     "--backend", default="numpy", show_default=True, help="numpy, torch, cupy, array-api-strict."
 )
@@ -44,6 +45,7 @@ def run(
     profile: str,
     seed: int,
     jobs: int | None,
+    executor: str | None,
     backend: str,
     confidence: float,
     out: Path | None,
@@ -64,7 +66,7 @@ def run(
 
     began = time.perf_counter()
     chosen = [find_theorem(name) for name in distinct(theorems or MODULES)]
-    settings = Settings(profile, seed, jobs or options.cores(), backend, confidence)
+    settings = Settings(profile, seed, jobs or options.cores(), backend, confidence, executor)
     out = out or _default_folder(theorems)
     command = typed()
     if others := replaced(out, chosen):

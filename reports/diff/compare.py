@@ -20,7 +20,7 @@ Part = Mapping[str, Any]
 ERROR = 0.05
 """Probability that any frequency is said to have moved if none has (all comparisons together)."""
 
-SETTINGS = ("profile", "seed", "backend", "confidence", "jobs")
+SETTINGS = ("profile", "seed", "backend", "confidence", "jobs", "executor")
 _STATED = ("statement", "kind", "status", "expected", "probability", "because")
 _RANK = {"certified": 3, "supported": 2, "refuted": 0}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from reports.runs.running import STORE_NAME
 from reports.runs.summary import versions
 from reports.typography import Part
 from verify import __version__
-from verify.engine.executors import ProcessPool
+from verify.engine.executors import AnyExecutor
 from verify.engine.frontier import measure_frontier
 from verify.engine.store import Store
 from verify.errors import InputError
@@ -27,7 +26,11 @@ Progress = Callable[[str, int, int, str], None]
 
 
 def measure(
-    asked: Asked, folder: Path, jobs: int, command: str, progress: Progress | None = None
+    asked: Asked,
+    folder: Path,
+    executor: AnyExecutor | None,
+    command: str,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Return the content of frontier.json (`reports.frontier.schema`); records go to `folder`.
 
@@ -42,10 +45,9 @@ def measure(
         if progress is not None:
             progress(name, done, total, what)
 
-    pool = ProcessPool(jobs) if jobs > 1 else None
-    with Store(folder / STORE_NAME) as store, pool or nullcontext():
+    with Store(folder / STORE_NAME) as store:
         frontier = measure_frontier(
-            asked.theorem, asked.claim, asked.request, executor=pool, store=store, progress=step
+            asked.theorem, asked.claim, asked.request, executor=executor, store=store, progress=step
         )
     measured = {**jsonable(frontier.to_json()), "defaults": jsonable(dict(asked.defaults))}
     return complete(measured, command)

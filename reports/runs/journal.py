@@ -198,9 +198,10 @@ def _is_written_by_us(run: Run) -> bool:
     """Whether every entry is of the type that it should be."""
     texts = [run.command, run.started, run.backend_version, *run.versions, *run.versions.values()]
     texts += [text for place in run.theorems for text in vars(place).values()]
-    usual = vars(Settings())
-    typed: list[tuple[Any, type]] = [(text, str) for text in texts]
-    typed += [(value, type(usual[name])) for name, value in vars(run.settings).items()]
+    usual = {name: type(value) for name, value in vars(Settings()).items()}
+    kinds: dict[str, Any] = {**usual, "executor": str | None}
+    typed: list[tuple[Any, Any]] = [(text, str) for text in texts]
+    typed += [(value, kinds[name]) for name, value in vars(run.settings).items()]
     if run.outcome is not None:
         typed += [(run.outcome[name], kind) for name, kind in _KEPT.items()]
     return all(isinstance(value, kind) for value, kind in typed)

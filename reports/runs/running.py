@@ -7,7 +7,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from verify.claims import Universal
 from verify.confirm import confirm
 from verify.counterexample import Counterexample, file_of
 from verify.engine.check import check
-from verify.engine.executors import ProcessPool, map_unordered
+from verify.engine.executors import AnyExecutor, map_unordered, open_executor
 from verify.engine.plan import profile_named, whole
 from verify.engine.store import Store
 from verify.errors import InputError
@@ -36,13 +35,18 @@ Progress = Callable[[str, int, int, str], None]
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run was asked for.   confidence: over everything that the run states."""
+    """What a run was asked for.
+
+    executor: where its blocks run, as `verify.engine.executors.open_executor` takes it.
+    confidence: over everything that the run states.
+    """
 
     profile: str = "quick"
     seed: int = 0
     jobs: int = 1
     backend: str = "numpy"
     confidence: float = 0.95
+    executor: str | None = None
 
 
 @dataclass(frozen=True)
@@ -89,12 +93,14 @@ def run(
     """
     require_usable(settings, folder)
     stems = stems_of(theorems)
-    pool = ProcessPool(settings.jobs) if settings.jobs > 1 else None
-    with Store(folder / STORE_NAME) as store, pool or nullcontext():
+    with (
+        Store(folder / STORE_NAME) as store,
+        open_executor(settings.executor, settings.jobs) as executor,
+    ):
         for theorem in theorems:
             step = _reporter(theorem, progress)
-            verdicts = checked(theorem, settings, store, executor=pool, progress=step)
-            hunts = _hunts(theorem, settings, pool, store, step)
+            verdicts = checked(theorem, settings, store, executor=executor, progress=step)
+            hunts = _hunts(theorem, settings, executor, store, step)
             stem = stems[theorem.address]
             result = result_of(theorem, verdicts, hunts, settings.seed, stem)
             file_counterexamples(result, folder, stem)
@@ -128,7 +134,7 @@ def checked(theorem: Theorem, settings: Settings, store: Store, **how: Any) -> V
 def _hunts(
     theorem: Theorem,
     settings: Settings,
-    pool: ProcessPool | None,
+    executor: AnyExecutor | None,
     store: Store,
     step: Callable[[int, int, str], None] | None,
 ) -> dict[str, Hunt]:
@@ -138,7 +144,7 @@ def _hunts(
     total = len(hunts) + len(unknown)
     sent = None if theorem.origin else theorem
     tasks = [(theorem.origin, sent, name, examples, settings.seed) for name in unknown]
-    for task, found in map_unordered(pool, hunt_task, tasks):
+    for task, found in map_unordered(executor, hunt_task, tasks):
         hunts[task[2]] = found
         store.remember(unknown[task[2]], found.to_json())
         if step is not None:

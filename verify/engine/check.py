@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 
 from verify.arrays import backend as open_backend
 from verify.claims import Claim
 from verify.engine.conclude import conclude
-from verify.engine.executors import ProcessPool
+from verify.engine.executors import AnyExecutor, Pool
 from verify.engine.gather import Progress, gathered, recalled
 from verify.engine.measured import conclude_chain, conclude_measure, realised
 from verify.engine.plan import plan, profile_named, replace_cells, selected, trials_of, whole
@@ -32,7 +32,7 @@ def check(
     trials: int | None = None,
     confidence: float = 0.95,
     root_seed: int = 0,
-    executor: Executor | ProcessPool | None = None,
+    executor: AnyExecutor | None = None,
     store: Store | None = None,
     backend: str = "numpy",
     progress: Progress | None = None,
@@ -101,12 +101,10 @@ def check(
     )
 
 
-def _require_traceable(
-    theorem: Theorem, executor: Executor | ProcessPool | None, store: Store | None
-) -> None:
+def _require_traceable(theorem: Theorem, executor: AnyExecutor | None, store: Store | None) -> None:
     """Raise InputError where workers would run, or records come from, another theorem."""
     if theorem.origin is None:
-        if isinstance(executor, ProcessPool | ProcessPoolExecutor):
+        if isinstance(executor, Pool | ProcessPoolExecutor):
             raise InputError(
                 f"theorem {theorem.id!r} was not loaded from a file, so worker processes cannot "
                 "find it; run it with executor=None, or save it and use verify.load_file(path)"

@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +17,7 @@ import verify
 from verify.arrays import Backend
 from verify.arrays import backend as open_backend
 from verify.engine.evaluate import Record, evaluate_block
-from verify.engine.executors import ProcessPool, map_unordered
+from verify.engine.executors import AnyExecutor, map_unordered
 from verify.engine.plan import Cell
 from verify.engine.store import RecordsMissing, Store
 from verify.engine.unsteady import unsteady
@@ -59,7 +58,7 @@ class Blocks:
         self,
         theorem: Theorem,
         root_seed: int,
-        executor: Executor | ProcessPool | None = None,
+        executor: AnyExecutor | None = None,
         store: Store | None = None,
         backend: Backend | None = None,
     ) -> None:
@@ -139,7 +138,7 @@ def gathered(
     theorem: Theorem,
     planned: Sequence[Cell],
     root_seed: int,
-    executor: Executor | ProcessPool | None,
+    executor: AnyExecutor | None,
     store: Store | None,
     backend: Backend,
     progress: Progress | None,

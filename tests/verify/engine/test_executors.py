@@ -13,9 +13,8 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from tests.verify.engine.toys import same_claims, write_theorem
-from verify.engine import executors
 from verify.engine.check import check
-from verify.engine.executors import ProcessPool, map_unordered
+from verify.engine.executors import ProcessPool, map_unordered, processes
 from verify.errors import InputError, ReluVerifyError, TheoremError
 from verify.loading import load_file
 
@@ -141,7 +140,7 @@ def test_a_killed_worker_is_replaced_and_its_blocks_are_done_again(tmp_path):
 
 
 def test_workers_that_always_die_are_given_up_with_the_likely_reasons(tmp_path, monkeypatch):
-    monkeypatch.setattr(executors, "_REBUILDS", 1)
+    monkeypatch.setattr(processes, "_REBUILDS", 1)
     theorem = load_file(write_theorem(tmp_path, before_drawing=ALWAYS_DIES))
     message = r"died 2 times in a row with 5 tasks still to do; .*fewer --jobs.*__main__"
     with ProcessPool(1) as pool, pytest.raises(ReluVerifyError, match=message):
@@ -158,7 +157,7 @@ def dies_on_every_third(task):
 
 
 def test_deaths_between_which_work_gets_done_may_be_many(tmp_path, monkeypatch):
-    monkeypatch.setattr(executors, "_REBUILDS", 1)
+    monkeypatch.setattr(processes, "_REBUILDS", 1)
     tasks = [(str(tmp_path), number) for number in range(1, 8)]
     with ProcessPool(1) as pool:
         done = sorted(result for _, result in map_unordered(pool, dies_on_every_third, tasks))

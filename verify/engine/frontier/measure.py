@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import replace
 
 from verify.arrays import Backend
 from verify.boundaries import ABOVE, UNCLEAR, own_interval
 from verify.boundaries import crossing as crossing_of
 from verify.claims import Claim, Rate
-from verify.engine.executors import ProcessPool
+from verify.engine.executors import AnyExecutor
 from verify.engine.frontier.aiming import direction_of
 from verify.engine.frontier.crossings import Crossing
 from verify.engine.frontier.events import assumption_event, claim_event
@@ -59,7 +58,7 @@ def measure_frontier(
     claim: Claim,
     request: FrontierRequest,
     *,
-    executor: Executor | ProcessPool | None = None,
+    executor: AnyExecutor | None = None,
     store: Store | None = None,
     backend: Backend | None = None,
     progress: FrontierProgress | None = None,

@@ -1,51 +1,30 @@
-"""Where blocks run: here, in a pool of processes, or on anything that looks like an Executor."""
+"""A pool of processes of this machine."""
 
 from __future__ import annotations
 
 import os
-import platform
 import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
-from typing import Any, TypeVar
+from typing import Any
 
+from verify.engine.executors.pools import Pool, Result, Task
+from verify.engine.executors.threads import thread_variables
 from verify.engine.plan import whole
 from verify.errors import ReluVerifyError
 
-Task = TypeVar("Task")
-Result = TypeVar("Result")
-
-_THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
 _REBUILDS = 3
 """How often in a row a pool may break without finishing anything."""
 _PATIENCE = 10.0
 """Seconds within which killed workers must be gone."""
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Cap BLAS to one thread: faster on small matrices, and the same rounding everywhere.
-
-    The cap is the whole process's; threadpoolctl lets the thread that set it lift it.
-    """
-    import scipy.linalg  # noqa: F401 (its BLAS must be loaded by now to be capped)
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1):
-        yield
-
-
-class ProcessPool:
+class ProcessPool(Pool):
     """A spawned pool of `jobs` processes, one BLAS thread each, that outlives a killed worker.
 
     Use it as a context manager. `map_unordered` resubmits what a dead worker lost.
@@ -90,7 +69,7 @@ class ProcessPool:
         deaths = 0
         while deaths <= _REBUILDS:
             try:
-                with _thread_variables():
+                with thread_variables():
                     futures = {
                         self._open().submit(function, task): key for key, task in missing.items()
                     }
@@ -115,7 +94,7 @@ class ProcessPool:
 def _kill(pool: ProcessPoolExecutor) -> None:
     """End a pool's workers at once. A second interrupt meanwhile would leave it half-ended, for
     which Python then waits for ever, so there is none."""
-    with _interrupts_ignored():
+    with interrupts_ignored():
         manager: Any = pool._executor_manager_thread
         for worker in list((pool._processes or {}).values()):
             worker.kill()
@@ -125,7 +104,7 @@ def _kill(pool: ProcessPoolExecutor) -> None:
 
 
 @contextmanager
-def _interrupts_ignored() -> Iterator[None]:
+def interrupts_ignored() -> Iterator[None]:
     """Ignore SIGINT; only the main thread gets it, and may say so."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -150,67 +129,3 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-@contextmanager
-def _thread_variables() -> Iterator[None]:
-    """Cap BLAS in the processes spawned meanwhile, by the environment that they inherit."""
-    before = {name: os.environ.get(name) for name in _THREAD_VARIABLES}
-    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
-def map_unordered(
-    executor: Executor | ProcessPool | None,
-    function: Callable[[Task], Result],
-    tasks: Sequence[Task],
-) -> Generator[tuple[Task, Result]]:
-    """Yield (task, result) for every task, in any order: serially if executor is None.
-
-    executor: None, a `ProcessPool`, or anything with the interface of
-    concurrent.futures.Executor (Dask's client.get_executor(pure=False), mpi4py.futures).
-    """
-    if executor is None:
-        with one_thread():
-            for task in tasks:
-                yield task, function(task)
-    elif isinstance(executor, ProcessPool):
-        yield from executor.map_unordered(function, tasks)
-    else:
-        yield from _on_executor(executor, function, tasks)
-
-
-def _on_executor(
-    executor: Any, function: Callable[[Task], Result], tasks: Sequence[Task]
-) -> Generator[tuple[Task, Result]]:
-    futures: dict[Any, Task] = {}
-    try:
-        with one_thread():  # for executors whose workers are threads of this process
-            for task in tasks:
-                futures[executor.submit(_capped, function, task, _process())] = task
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-    except BrokenExecutor as reason:
-        raise ReluVerifyError(
-            f"the executor broke ({reason}); what was finished is stored: run again"
-        ) from reason
-    finally:
-        for future in futures:
-            future.cancel()
-
-
-def _capped(function: Callable[[Task], Result], task: Task, submitter: tuple[str, int]) -> Result:
-    """Do a task with BLAS capped, unless the process is the submitter's, which has it capped."""
-    with nullcontext() if submitter == _process() else one_thread():
-        return function(task)
-
-
-def _process() -> tuple[str, int]:
-    return platform.node(), os.getpid()
