@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from reports.commands import options
 from reports.terminal import stdout_kept
 
 
@@ -23,10 +24,19 @@ from reports.terminal import stdout_kept
     "--out", type=click.Path(path_type=Path), help="Write to this file, and nothing else."
 )
 @click.option("--records", is_flag=True, help="As csv, every number of every trial in DIR.")
+@options.junit
+@options.summary
 @click.option("--run", "number", type=int, help="The run of this number.  [default: the latest]")
 @click.option("--list", "listing", is_flag=True, help="List the runs that DIR remembers.")
 def report(
-    place: Path, form: str, out: Path | None, records: bool, number: int | None, listing: bool
+    place: Path,
+    form: str,
+    out: Path | None,
+    records: bool,
+    junit_file: Path | None,
+    summary_file: Path | None,
+    number: int | None,
+    listing: bool,
 ) -> int:
     """Tell a run again from the records in its folder, or show a report.json in another format.
 
@@ -39,13 +49,18 @@ def report(
     Exit code 0 if the report is whole, whatever its verdicts are, 3 if theorems are missing in
     it, 2 if there is nothing to tell.
     """
+    from reports.runs.ci import ForCI
     from reports.runs.telling import export, list_runs, tell
 
     if (records and form != "csv") or (place.is_file() and (records or listing or number)):
         raise click.UsageError(
             "--records goes with --format csv, and --records, --run and --list go with a folder"
         )
+    if (records or listing) and (junit_file or summary_file):
+        raise click.UsageError("--junit and --summary tell a report, not --records or a --list")
     with stdout_kept() as stdout:
         if listing:
             return list_runs(place, stdout)
-        return export(place, out, stdout) if records else tell(place, form, out, number, stdout)
+        if records:
+            return export(place, out, stdout)
+        return tell(place, form, out, number, stdout, ForCI(junit_file, summary_file))

@@ -12,6 +12,7 @@ import click
 
 from reports.exit_codes import ALL_AS_EXPECTED, UNSETTLED
 from reports.html.render import render
+from reports.runs.ci import ForCI
 from reports.runs.journal import open_store, run_line, runs_of
 from reports.runs.rebuild import Rebuilt, missing_lines, rebuild, restore
 from reports.runs.saved import read
@@ -27,19 +28,31 @@ FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
     "csv": table,
 }
 
+_NOTHING = ForCI()
 
-def tell(place: Path, form: str, out: Path | None, number: int | None, stdout: TextIO) -> int:
+
+def tell(
+    place: Path,
+    form: str,
+    out: Path | None,
+    number: int | None,
+    stdout: TextIO,
+    for_ci: ForCI = _NOTHING,
+) -> int:
     """Tell a run from its folder's records, or show a report.json, in one of FORMATS.
 
     Without `out`, html goes to the run's folder, with all that belongs to it, or beside the
-    report.json; the other formats to `stdout`.
+    report.json; the other formats to `stdout`.   for_ci: what else is written.
     """
+    for_ci.prepare()
     if place.is_file():
-        shown = _shown(read(place), form, place)
+        report = read(place)
+        shown = _shown(report, form, place)
         if form == "html" and out is None:
             out = place.with_suffix(".html")
             _require_writable(place.parent)
         _put(shown, out, stdout)
+        for_ci.write(report)
         return ALL_AS_EXPECTED
     rebuilt = rebuild(place, number, pictures=form in ("html", "json"))
     for line in (*_later(rebuilt), *missing_lines(rebuilt)):
@@ -49,6 +62,7 @@ def tell(place: Path, form: str, out: Path | None, number: int | None, stdout: T
             _restore(rebuilt)
         else:
             _put(FORMATS[form](rebuilt.report), out, stdout)
+        for_ci.write(rebuilt.report)
     return UNSETTLED if rebuilt.missing else ALL_AS_EXPECTED
 
 

@@ -10,11 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reports.html.claims import replay_command
+from reports.text.counterexamples import example_lines
 from reports.thresholds import passed_words
-from reports.typography import bound_words, clean, fact, fact_name, kind_words, margin_words, number
-from verify.severity import words
+from reports.typography import bound_words, clean, kind_words, margin_words, number
 
 Part = Mapping[str, Any]
+
+CONTROLS_MUST_FAIL = "False on purpose: if one of them is not refuted, the evidence is void."
 
 
 def markdown(report: Part) -> str:
@@ -26,13 +28,13 @@ def markdown(report: Part) -> str:
     parts = [
         "## relu-verify",
         f"**{text(report['sentence'])}**",
-        _settings(report),
-        *_missing(report),
+        settings_lines(report),
+        *missing_lines(report),
         "### Claims" if claims else "",
-        _table(claims),
+        verdict_table(claims),
         "### Controls" if controls else "",
-        "False on purpose: if one of them is not refuted, the evidence is void." * bool(controls),
-        _table(controls),
+        CONTROLS_MUST_FAIL if controls else "",
+        verdict_table(controls),
         "### Measured" if report["measures"] else "",
         "Reported, not judged." if report["measures"] else "",
         _measures(report["measures"]),
@@ -46,7 +48,7 @@ def markdown(report: Part) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _settings(report: Part) -> str:
+def settings_lines(report: Part) -> str:
     theorems = ", ".join(code(theorem["address"]) for theorem in report["theorems"])
     when = report["created"].replace("T", " ").replace("+00:00", " UTC")
     took = report["wall_time_s"]
@@ -61,14 +63,14 @@ def _settings(report: Part) -> str:
     return f"{theorems}\n\n{' · '.join(told)}"
 
 
-def _missing(report: Part) -> Iterable[str]:
+def missing_lines(report: Part) -> Iterable[str]:
     entries = report.get("missing") or ()
     if entries:
         lines = [f"- {code(entry['theorem'])}: {text(entry['reason'])}" for entry in entries]
         yield "Not in this report:\n\n" + "\n".join(lines)
 
 
-def _table(verdicts: Sequence[Part]) -> str:
+def verdict_table(verdicts: Sequence[Part]) -> str:
     """Return a table with a row for each verdict; "" for none."""
     if not verdicts:
         return ""
@@ -171,25 +173,20 @@ def _counterexamples(report: Part) -> Iterable[str]:
     if found:
         yield "### Counterexamples"
     for verdict, entry in found:
-        facts = [
-            f"- {text(fact_name(name))}: {text(_fact(value))}"
-            for name, value in entry["summary"].items()
-        ]
-        margin = "" if entry["margin"] is None else f", margin {entry['margin']:.4g}"
-        yield f"{code(verdict['full_id'])}, {text(entry['kind'])}{margin}"
-        severity = words(entry["severity"] or {}, entry["searched"])
-        if told := [*(f"- {text(line)}" for line in severity), *facts]:
-            yield "\n".join(told)
-        yield fenced(replay_command(report["out"], entry["file"]))
+        yield f"{code(verdict['full_id'])}, {text(entry['kind'])}{margin_of(entry)}"
+        yield from counterexample(report, entry)
 
 
-def _fact(value: Any) -> str:
-    """Return a fact on one line, rows of a matrix after semicolons; long ones cut."""
-    shown = fact(value)
-    if "text" in shown:
-        return str(shown["text"])
-    rows = "; ".join(", ".join(row) for row in shown["rows"])
-    return f"{rows} ({shown['cut']})" if shown["cut"] else rows
+def counterexample(report: Part, entry: Part) -> Iterable[str]:
+    """Yield what is told of a counterexample, as a list, and the command that replays it."""
+    if told := [f"- {text(line)}" for line in example_lines(entry)]:
+        yield "\n".join(told)
+    yield fenced(replay_command(report["out"], entry["file"]))
+
+
+def margin_of(entry: Part) -> str:
+    """Return a counterexample's margin, after a comma; "" if it is not finite."""
+    return "" if entry["margin"] is None else f", margin {entry['margin']:.4g}"
 
 
 def mark(entry: Part) -> str:
@@ -203,17 +200,18 @@ def text(value: Any) -> str:
     line = re.sub(r"([\\`*~<>\[\]|$&])", r"\\\1", line)
     line = re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", line)
     line = re.sub(r"^(\d*)(#+|[+.)-])(?= |$)", r"\1\\\2", line)  # no heading, no list
-    return _REFERENCES.sub(r"\g<0><!-- -->", line)
+    return REFERENCES.sub(COMMENTED, line)
 
 
-_REFERENCES = re.compile(
+REFERENCES = re.compile(
     r"@(?=\w)|#(?=\d)|\bGH-(?=\d)|:(?=//)|\bwww(?=\.)", re.ASCII | re.IGNORECASE
 )
 """Where GitHub would begin to mention people, or to link to issues and addresses.
 
 It looks for them in what is shown, where neither a backslash nor an entity is left: only a comment
-parts them.
+parts them, COMMENTED.
 """
+COMMENTED = r"\g<0><!-- -->"
 
 
 def code(value: Any) -> str:

@@ -1,0 +1,64 @@
+"""What a run leaves for the CI server that it ran on: JUnit XML, and a summary of the job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reports.text.job_summary import LIMIT, job_summary
+from reports.text.junit import junit
+from verify.errors import InputError
+from verify.writing import write_text
+
+
+@dataclass(frozen=True)
+class ForCI:
+    """The files that a CI server reads, None for what is not asked for.
+
+    junit: written whole or not at all.   summary: appended to, as $GITHUB_STEP_SUMMARY wants.
+    """
+
+    junit: Path | None = None
+    summary: Path | None = None
+
+    def prepare(self) -> None:
+        """Remove an earlier run's JUnit XML, so that it is not taken for that of a run that fails.
+
+        Raises InputError where it cannot be removed.
+        """
+        if self.junit is not None and self.junit.is_file():
+            try:
+                self.junit.unlink()
+            except OSError as reason:
+                raise _unwritable(self.junit, reason) from reason
+
+    def write(self, report: dict[str, Any]) -> None:
+        """Write what is asked for of a report. Raises InputError where that cannot be."""
+        if self.junit is not None:
+            write_text(self.junit, junit(report))
+        if self.summary is not None:
+            append_summary(report, self.summary)
+
+
+def append_summary(report: dict[str, Any], file: Path) -> None:
+    """Append the summary of a report to a file; with what is there it stays within `LIMIT`.
+
+    Raises InputError where it cannot be written.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("ab") as stream:
+            before = stream.tell() if stream.seekable() else 0
+            gap = "\n" if before else ""  # what is there may not end with a line end
+            if told := job_summary(report, LIMIT - before - len(gap)):
+                stream.write(f"{gap}{told}".encode("utf-8", "backslashreplace"))
+    except OSError as reason:
+        raise _unwritable(file, reason) from reason
+
+
+def _unwritable(file: Path, reason: OSError) -> InputError:
+    return InputError(
+        f"{file} cannot be written ({reason.strerror or reason}); give a file in a folder that "
+        "can be written"
+    )
