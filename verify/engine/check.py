@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable
-from concurrent.futures import ProcessPoolExecutor
 
 from verify.arrays import backend as open_backend
 from verify.claims import Claim
+from verify.engine.asked import ask
 from verify.engine.conclude import conclude
-from verify.engine.executors import AnyExecutor, Pool
+from verify.engine.executors import AnyExecutor
 from verify.engine.gather import Progress, gathered, recalled
 from verify.engine.measured import conclude_chain, conclude_measure, realised
-from verify.engine.plan import plan, profile_named, replace_cells, selected, trials_of, whole
 from verify.engine.store import Store
-from verify.errors import InputError
-from verify.loading import load_origin
 from verify.measures import Chain, Measure
 from verify.space import Point
-from verify.statistics import ErrorBudget
 from verify.theorem import Theorem
 from verify.verdict import Verdicts
 
@@ -58,24 +54,30 @@ def check(
     the vocabulary asks, StoreError, BackendUnavailable.
     """
     began = time.perf_counter()
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence={confidence!r}, expected between 0 and 1, try 0.95")
-    root_seed = whole("root_seed", root_seed, 0)
-    _require_traceable(theorem, executor, store)
-    if cells is not None:
-        theorem = replace_cells(theorem, cells)
-    budget = ErrorBudget(1.0 - confidence, theorem.registered)
-    chosen, wanted = profile_named(profile), selected(theorem, claims)
-    if cells is not None and claims is None:
-        wanted = theorem.all_claims
-    planned = plan(theorem, wanted, chosen, budget, trials)
+    asked = ask(
+        theorem,
+        claims=claims,
+        profile=profile,
+        cells=cells,
+        trials=trials,
+        confidence=confidence,
+        root_seed=root_seed,
+        executor=executor,
+        store=store,
+    )
+    theorem, planned, budget, root_seed = (
+        asked.theorem,
+        asked.planned,
+        asked.budget,
+        asked.root_seed,
+    )
     opened = open_backend(backend)
     records = (
         gathered(theorem, planned, root_seed, executor, store, opened, progress)
         if compute
         else recalled(theorem, planned, root_seed, store, opened)
     )
-    counts = {entry.id: trials_of(theorem, entry, chosen, budget, trials) for entry in wanted}
+    wanted, counts = asked.entries, asked.trials
     return Verdicts(
         tuple(
             conclude(theorem, entry, planned, records, budget, counts[entry.id])
@@ -99,27 +101,3 @@ def check(
         ),
         realised=realised(theorem, planned, records, counts),
     )
-
-
-def _require_traceable(theorem: Theorem, executor: AnyExecutor | None, store: Store | None) -> None:
-    """Raise InputError where workers would run, or records come from, another theorem."""
-    if theorem.origin is None:
-        if isinstance(executor, Pool | ProcessPoolExecutor):
-            raise InputError(
-                f"theorem {theorem.id!r} was not loaded from a file, so worker processes cannot "
-                "find it; run it with executor=None, or save it and use verify.load_file(path)"
-            )
-        if store is not None and not theorem.source:
-            raise InputError(
-                f"theorem {theorem.id!r} was not loaded from a file, so its records could not be "
-                "told from those of another definition; run it with store=None, or save it and "
-                "use verify.load_file(path)"
-            )
-    elif executor is None and store is None:
-        return
-    elif load_origin(theorem.origin) != theorem:
-        raise InputError(
-            f"theorem {theorem.address!r} is not (or no more) the one in its file, which workers "
-            "would run and the store knows it by; load it again, or run it with executor=None "
-            "and store=None"
-        )

@@ -1,4 +1,5 @@
-"""How a store's SQLite file is opened: to be written, or to be read without leaving a trace."""
+"""How a store's SQLite file is opened: to be written, or to be read without leaving a trace; and
+what to do about its errors."""
 
 from __future__ import annotations
 
@@ -36,3 +37,21 @@ def _left_open(path: Path) -> bool:
     """Whether a writer is at work, or was killed, so that not all is in the file itself."""
     log = path.with_name(f"{path.name}-wal")
     return log.exists() and log.stat().st_size > 0
+
+
+def full(reason: sqlite3.Error) -> bool:
+    """Whether SQLite could not write for want of room, as far as it knows."""
+    code = getattr(reason, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+
+
+def advice(reason: sqlite3.Error) -> str:
+    """Say what to do about a file that is not written."""
+    code = getattr(reason, "sqlite_errorcode", 0) & 0xFF
+    if full(reason):
+        return "make room there and give the same command again: what was stored is kept"
+    if code == sqlite3.SQLITE_READONLY:
+        return "choose another --out, or make file and folder writable"
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return "another process is writing to it: wait for that one, or choose another --out"
+    return "choose another --out; what was stored is kept"

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import scipy
 
 import verify
 from verify.arrays import Backend
@@ -19,6 +20,7 @@ from verify.arrays import backend as open_backend
 from verify.engine.evaluate import Record, evaluate_block
 from verify.engine.executors import AnyExecutor, map_unordered
 from verify.engine.plan import Cell
+from verify.engine.shards import Shard
 from verify.engine.store import RecordsMissing, Store
 from verify.engine.unsteady import unsteady
 from verify.errors import InputError, TheoremError
@@ -72,6 +74,11 @@ class Blocks:
         comparable = self._backend.name == "numpy"
         self._unconfirmed = set(everything) if store is not None and comparable else set()
         self._unrepeated = set(everything) - controls if comparable else set()
+
+    def owned(self, shard: Shard, keys: Sequence[Key]) -> list[Key]:
+        """Return those of some blocks that are a shard's."""
+        self._register({cell for cell, _ in keys})
+        return [(cell, block) for cell, block in keys if shard.owns(self._hashes[cell], block)]
 
     def fetch(self, keys: Sequence[Key], progress: Progress | None = None) -> dict[Key, Record]:
         """Return the records of some blocks."""
@@ -145,8 +152,7 @@ def gathered(
 ) -> dict[Cell, Record]:
     """Return each cell's record, computing the blocks that are not stored."""
     blocks = Blocks(theorem, root_seed, executor, store, backend)
-    keys = [(cell, block) for cell in planned for block in range(_blocks(theorem, cell))]
-    found = blocks.fetch(keys, progress)
+    found = blocks.fetch(keys_of(theorem, planned), progress)
     return {
         cell: Record.joined([found[cell, block] for block in range(_blocks(theorem, cell))])
         for cell in planned
@@ -166,10 +172,15 @@ def recalled(
         for cell in planned
     }
     total = sum(map(len, known.values()))
-    missing = sum(record is None for records in known.values() for record in records)
+    missing = [
+        (hashes[cell], block)
+        for cell, records in known.items()
+        for block, record in enumerate(records)
+        if record is None
+    ]
     if missing:
         raise RecordsMissing(
-            f"{store.path} holds {total - missing} of the {total} blocks of theorem "
+            f"{store.path} holds {total - len(missing)} of the {total} blocks of theorem "
             f"{theorem.address!r}; check it with compute=True to add the others",
             missing,
             total,
@@ -178,6 +189,11 @@ def recalled(
         cell: Record.joined([record for record in records if record is not None])
         for cell, records in known.items()
     }
+
+
+def keys_of(theorem: Theorem, planned: Sequence[Cell]) -> list[Key]:
+    """Return all blocks of the cells that are planned."""
+    return [(cell, block) for cell in planned for block in range(_blocks(theorem, cell))]
 
 
 def _blocks(theorem: Theorem, cell: Cell) -> int:
@@ -248,6 +264,7 @@ def _common(theorem: Theorem, root_seed: int, backend: Backend) -> dict[str, Any
         "backend": backend.name,
         "backend_version": backend.version,
         "numpy": np.__version__,
+        "scipy": scipy.__version__,
         "version": verify.__version__,
         "source": source_digest(theorem),
     }

@@ -5,15 +5,15 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 import numpy as np
 
-from verify.engine.connecting import to_read, to_write
+from verify.engine.connecting import advice, full, to_read, to_write
 from verify.engine.evaluate import Record
 from verify.errors import StoreError
 
@@ -42,18 +42,25 @@ _NEWEST_TABLE = "runs"
 _DAMAGE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 """What reading a damaged entry may raise."""
 
+_ELSEWHERE = "if it was made on another processor, whose BLAS rounds otherwise, use one of the two"
+
 _Found = TypeVar("_Found")
 
 
 class RecordsMissing(StoreError):
     """A check was to be told from a store that does not hold all of its blocks.
 
-    missing, total: blocks.
+    keys: configuration hash and block number of each that is missing.   total: blocks in all.
     """
 
-    def __init__(self, message: str, missing: int, total: int) -> None:
+    def __init__(self, message: str, keys: Sequence[tuple[str, int]], total: int) -> None:
         super().__init__(message)
-        self.missing, self.total = missing, total
+        self.keys, self.total = tuple(keys), total
+
+    @property
+    def missing(self) -> int:
+        """How many blocks are missing."""
+        return len(self.keys)
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,7 @@ class Store:
         Raises StoreError for a file that is not a store, or one of another schema version.
         """
         self.path, self._reading = Path(path), reading
+        self._together = False
         try:
             self._connection = (to_read if reading else to_write)(self.path)
         except (sqlite3.Error, OSError) as reason:
@@ -117,6 +125,8 @@ class Store:
 
     def _unusable(self, reason: object) -> StoreError:
         hint = "choose another --out"
+        if isinstance(reason, sqlite3.Error) and full(reason):
+            hint = "make room there, or choose another --out"
         if self._reading:
             hint = "choose another folder, or copy this one to where it can be written"
         return StoreError(f"{self.path} cannot be used as a record store ({reason}); {hint}")
@@ -140,10 +150,19 @@ class Store:
             )
 
     def remember(self, hash_: str, content: dict[str, Any]) -> None:
-        """Keep what a search found, JSON-able, under the hash of everything that decides it."""
+        """Keep what a search found, JSON-able, under the hash of everything that decides it.
+
+        Raises StoreError if something else is kept there already.
+        """
+        text = json.dumps(content)
         with self._writing():
-            self._connection.execute(
-                "INSERT OR REPLACE INTO searches VALUES (?, ?)", (hash_, json.dumps(content))
+            kept = self._connection.execute(
+                "INSERT OR IGNORE INTO searches VALUES (?, ?)", (hash_, text)
+            )
+        if not kept.rowcount and self.recall(hash_, json.dumps) != text:
+            raise StoreError(
+                f"{self.path}: search {hash_} came out differently from the stored one, so "
+                f"something is not deterministic; {_ELSEWHERE}"
             )
 
     def recall(self, hash_: str, told: Callable[[dict[str, Any]], _Found]) -> _Found | None:
@@ -234,7 +253,7 @@ class Store:
             raise StoreError(
                 f"{self.path}: block {block} of configuration {hash_} came out differently from "
                 f"the stored record ({', '.join(different)}), so something is not deterministic; "
-                "look for randomness outside the generator that draw() is given"
+                f"look for randomness outside the generator that draw() is given, or {_ELSEWHERE}"
             )
 
     def confirm(self, hash_: str, block: int, record: Record, what: str) -> None:
@@ -249,16 +268,47 @@ class Store:
                 f"{self.path}: {what} came out differently from the stored record "
                 f"({', '.join(different)}), though its source is the same: something that the "
                 "theorem reads has changed (a data file, an environment variable, a helper "
-                "imported by name), or it is not deterministic; choose another --out"
+                "imported by name), it is not deterministic, or the processor is another one, "
+                "whose BLAS rounds otherwise; choose another --out"
             )
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Let all that is written inside be kept, or nothing of it: after an error, or a kill."""
+        with self._writing():
+            self._together = True
+            try:
+                yield
+            finally:
+                self._together = False
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         try:
-            with self._connection:
+            with nullcontext() if self._together else self._connection:
                 yield
         except sqlite3.Error as reason:
-            raise StoreError(f"{self.path} cannot be written ({reason})") from reason
+            raise StoreError(
+                f"{self.path} cannot be written ({reason}); {advice(reason)}"
+            ) from reason
+
+    def blocks(self) -> Iterator[tuple[str, dict[str, Any], int, Record]]:
+        """Yield hash and description of the configuration, number and record of every block.
+
+        Raises StoreError for one that cannot be read.
+        """
+        for hash_, description, block in self._keys():
+            record = self.read(hash_, block)
+            if record is not None:
+                yield hash_, self._described(hash_, description), block, record
+
+    def searches(self) -> tuple[str, ...]:
+        """Return the hashes of what `recall` finds. Raises StoreError."""
+        try:
+            rows = self._connection.execute("SELECT hash FROM searches ORDER BY hash").fetchall()
+        except sqlite3.Error as reason:
+            raise self._unusable(reason) from reason
+        return tuple(hash_ for (hash_,) in rows)
 
     def export(self, stream: TextIO) -> int:
         """Write every number as CSV rows and return their count.
@@ -270,11 +320,9 @@ class Store:
         columns = ("theorem", "point", "control", "root_seed")
         writer.writerow(["configuration", *columns, "block", "trial", "series", "value"])
         count = 0
-        for hash_, description, block in self._keys():
-            known = self._described(hash_, description)
-            record = self.read(hash_, block)
+        for hash_, known, block, record in self.blocks():
             head = [hash_, *(known.get(name, "") for name in columns), block]
-            for name, values in zip(record.series, record.data, strict=True) if record else ():
+            for name, values in zip(record.series, record.data, strict=True):
                 for trial, value in enumerate(values):
                     writer.writerow([*head, trial, name, repr(float(value))])
                     count += 1
