@@ -19,13 +19,19 @@ from verify.errors import InputError
 def write_text(target: Path, text: str) -> None:
     """Write a file in UTF-8, whole or not at all. Raises InputError if it cannot be written.
 
-    Half surrogates, of a file name that is no UTF-8 say, become JSON's escapes of them.
+    Half surrogates, of a file name that is no UTF-8 say, become JSON's escapes of them. What is no
+    file (/dev/stdout, a named pipe) is written to, not replaced; nor is a link.
     """
-    partial = target.with_name(f".{os.getpid()}-{threading.get_ident()}.partial")
+    content = text.encode("utf-8", "backslashreplace")
     try:
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)
+            return
+        target = target.resolve() if target.is_symlink() else target
+        partial = target.with_name(f".{os.getpid()}-{threading.get_ident()}.partial")
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
-            partial.write_bytes(text.encode("utf-8", "backslashreplace"))
+            partial.write_bytes(content)
             partial.replace(target)
         except BaseException:
             partial.unlink(missing_ok=True)

@@ -40,6 +40,8 @@ from reports.terminal import ProgressBar, stdout_kept, typed
     help="Folder for report.json, report.html, counterexamples/ and the records.  [default: "
     "relu-verify-out, and relu-verify-out/NAME for theorems that are named]",
 )
+@options.junit
+@options.summary
 def run(
     theorems: tuple[str, ...],
     profile: str,
@@ -49,6 +51,8 @@ def run(
     backend: str,
     confidence: float,
     out: Path | None,
+    junit_file: Path | None,
+    summary_file: Path | None,
 ) -> int:
     """Verify theorems: built-in ids, or Python files that hold one (default: all built-in).
 
@@ -57,6 +61,7 @@ def run(
     An interrupted run goes on when the same command is run again.
     """
     from properties.catalogue import MODULES, distinct, find_theorem
+    from reports.runs.ci import ForCI
     from reports.runs.journal import begin, finish, replaced
     from reports.runs.running import Settings
     from reports.runs.running import run as run_theorems
@@ -65,6 +70,8 @@ def run(
     from reports.text.verdicts import verdict_line
 
     began = time.perf_counter()
+    for_ci = ForCI(junit_file, summary_file)
+    for_ci.prepare()
     chosen = [find_theorem(name) for name in distinct(theorems or MODULES)]
     settings = Settings(profile, seed, jobs or options.cores(), backend, confidence, executor)
     out = out or _default_folder(theorems)
@@ -88,6 +95,7 @@ def run(
         report = summarise(results, settings, time.perf_counter() - began, command, out)
         write(report, out)
     finish(out, number, report)
+    for_ci.write(report)
     click.echo(f"{report['sentence']}  [{time.perf_counter() - began:.0f} s in all]", err=True)
     click.echo(f"Report: {out / 'report.html'}", err=True)
     return int(report["exit_code"])

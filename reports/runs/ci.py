@@ -25,9 +25,10 @@ class ForCI:
     def prepare(self) -> None:
         """Remove an earlier run's JUnit XML, so that it is not taken for that of a run that fails.
 
-        Raises InputError where it cannot be removed.
+        Only a file is removed, no link and no device: /dev/stdout is both.   Raises InputError
+        where it cannot be removed.
         """
-        if self.junit is not None and self.junit.is_file():
+        if self.junit is not None and self.junit.is_file() and not self.junit.is_symlink():
             try:
                 self.junit.unlink()
             except OSError as reason:

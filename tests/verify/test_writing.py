@@ -1,6 +1,8 @@
 """What is written: any value becomes JSON, and a file is whole or not there."""
 
 import json
+import os
+import threading
 
 import numpy as np
 import pytest
@@ -57,3 +59,23 @@ def test_a_file_is_whole_or_not_there(tmp_path):
     with pytest.raises(InputError, match=r"cannot be written .*; choose another folder"):
         write_text(tmp_path / "folder", "text")
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file.txt", "folder", "new"]
+
+
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    for text in ("one", "two"):
+        write_text(tmp_path / "link", text)
+        assert (tmp_path / "file").read_text() == text
+        assert (tmp_path / "link").is_symlink()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_what_is_no_file_is_written_to(tmp_path):
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
+    reader.start()
+    write_text(pipe, "text")
+    reader.join(10)
+    assert read == ["text"]
+    assert pipe.is_fifo()
