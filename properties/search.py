@@ -6,53 +6,32 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import scipy
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, target
 from hypothesis import strategies as st
 from hypothesis.internal.conjecture import providers
 
 from properties import strategies
+from properties.parts import Hunt, joined, parts_of, share_of
 from verify.claims import Claim, Universal
 from verify.counterexample import Counterexample, Kind, captured, realise
 from verify.engine.evaluate import margin_of
 from verify.engine.executors import one_thread
 from verify.engine.plan import broken_by
 from verify.errors import InputError, TheoremError
-from verify.loading import load_origin, source_digest
+from verify.loading import load_origin, package_digest, source_digest
 from verify.severity import violation_rate
 from verify.theorem import Theorem
 from verify.verdict import Conclusion, Hunted, Verdict
 
 HOLDS, VIOLATED, UNDECIDED, OUT_OF_SCOPE = "holds", "violated", "undecided", "out of scope"
 DECIDED = (HOLDS, VIOLATED)
-
-
-@dataclass(frozen=True)
-class Hunt:
-    """What a hunt met. Its counts are no probabilities: the examples are not i.i.d."""
-
-    claim: str
-    hunted: Hunted
-    smallest: Counterexample | None = None
-    worst: Counterexample | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the hunt as JSON-able values, for the store."""
-        return asdict(self)
-
-    @staticmethod
-    def from_json(content: Mapping[str, Any]) -> Hunt:
-        """Return the hunt that `to_json` was made of."""
-        found = {
-            name: None if content[name] is None else Counterexample(**content[name])
-            for name in ("smallest", "worst")
-        }
-        return Hunt(content["claim"], Hunted(**content["hunted"]), **found)
 
 
 @dataclass(frozen=True)
@@ -148,21 +127,40 @@ class _Seen:
             self.least = float(np.fmin(look.margin, self.least))
 
 
-def hunt(theorem: Theorem, claim: Claim, examples: int, root_seed: int) -> Hunt:
+def hunt(
+    theorem: Theorem,
+    claim: Claim,
+    examples: int,
+    root_seed: int,
+    parts: Sequence[int] | None = None,
+) -> Hunt:
     """Search `examples` instances of each kind that the theorem offers.
 
-    The edges of the theorem's space come first (`strategies.edges`), then Hypothesis. A
+    A hunt is made of parts (`parts_of`), each with a seed of its own, and so are its findings
+    (`joined`).   parts: those to make, by number, where not all are wanted. The same arguments
+    find the same.
+    """
+    chosen = range(parts_of(examples)) if parts is None else parts
+    return joined(
+        theorem, [hunt_part(theorem, claim, examples, root_seed, part) for part in chosen]
+    )
+
+
+def hunt_part(theorem: Theorem, claim: Claim, examples: int, root_seed: int, part: int) -> Hunt:
+    """Make one part, counted from 0, of a hunt of `examples` instances of each kind.
+
+    Its edges of the theorem's space come first (`strategies.edges`), then Hypothesis. A
     counterexample is shrunk to the smallest, explicit ones first (they are the readable ones);
-    the worst is the one of lowest margin met anywhere. The same arguments find the same.
+    the worst is the one of lowest margin met anywhere.
     """
     seen = _Seen()
     found: list[tuple[float, Kind, dict[str, Any]]] = []
     smallest: tuple[float, Kind, dict[str, Any]] | None = None
     if theorem.axes:
-        found += _at_the_edges(theorem, claim, examples, root_seed, seen)
+        found += _at_the_edges(theorem, claim, examples, root_seed, part, seen)
         smallest = found[0] if found else None
     for kind, strategy in hunted_kinds(theorem):
-        met = _search(theorem, claim, kind, strategy, examples, root_seed, seen)
+        met = _search(theorem, claim, kind, strategy, examples, root_seed, part, seen)
         found += met
         if met:
             smallest = met[-1]  # Hypothesis ends by replaying the smallest
@@ -186,12 +184,14 @@ def hunt(theorem: Theorem, claim: Claim, examples: int, root_seed: int) -> Hunt:
 
 
 def _at_the_edges(
-    theorem: Theorem, claim: Claim, examples: int, root_seed: int, seen: _Seen
+    theorem: Theorem, claim: Claim, examples: int, root_seed: int, part: int, seen: _Seen
 ) -> list[tuple[float, Kind, dict[str, Any]]]:
-    """Look at one instance at each edge of the space; return the violations, simplest first."""
+    """Look at one instance at each edge of the space that is the part's, every so many; return
+    the violations, simplest first."""
     violations: list[tuple[float, Kind, dict[str, Any]]] = []
     with one_thread():
-        for number, point in enumerate(strategies.edges(theorem, examples)):
+        edges = list(enumerate(strategies.edges(theorem, examples)))
+        for number, point in edges[part :: parts_of(examples)]:
             recipe = {"point": point, "seed": (root_seed + number) % 2**32}
             look = look_at(theorem, claim, "seeded", recipe)
             seen.add(look)
@@ -207,14 +207,16 @@ def _search(
     strategy: st.SearchStrategy[dict[str, Any]],
     examples: int,
     root_seed: int,
+    part: int,
     seen: _Seen,
 ) -> list[tuple[float, Kind, dict[str, Any]]]:
-    """Run Hypothesis once; return the violations in the order in which they were met."""
+    """Run Hypothesis once, for one part; return the violations in the order in which they came."""
     violations: list[tuple[float, Kind, dict[str, Any]]] = []
-    digest = hashlib.sha256(f"{root_seed}\n{theorem.id}\n{claim.id}\n{kind}".encode()).digest()
+    names = f"{root_seed}\n{theorem.id}\n{claim.id}\n{kind}\n{part}"
+    digest = hashlib.sha256(names.encode()).digest()
 
     @seed(int.from_bytes(digest[:8], "little"))
-    @searching(examples, (Phase.generate, Phase.target, Phase.shrink))
+    @searching(share_of(examples, part), (Phase.generate, Phase.target, Phase.shrink))
     @given(recipe=strategy)
     def attempt(recipe: dict[str, Any]) -> None:
         look = look_at(theorem, claim, kind, recipe)
@@ -273,21 +275,24 @@ def hunt_hash(theorem: Theorem, claim: str, examples: int, root_seed: int) -> st
 
     decides = (
         source_digest(theorem),
+        package_digest("properties"),
         theorem.id,
         claim,
         examples,
         root_seed,
         hypothesis.__version__,
         np.__version__,
+        scipy.__version__,
     )
     return hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:32]
 
 
-def hunt_task(task: tuple[str | None, Theorem | None, str, int, int]) -> Hunt:
-    """Run a hunt from (origin, theorem, claim id, examples, root seed), in any process."""
-    origin, theorem, name, examples, root_seed = task
+def hunt_task(task: tuple[str | None, Theorem | None, str, int, int, int]) -> Hunt:
+    """Make part of a hunt from (origin, theorem, claim id, examples, root seed, part), in any
+    process."""
+    origin, theorem, name, examples, root_seed, part = task
     known = theorem if theorem is not None else load_origin(origin or "")
-    return hunt(known, known.claim(name), examples, root_seed)
+    return hunt_part(known, known.claim(name), examples, root_seed, part)
 
 
 def with_hunt(verdict: Verdict, found: Hunt) -> Verdict:

@@ -54,7 +54,7 @@ def load_file(path: str | Path) -> Theorem:
 def load_module(name: str) -> Theorem:
     """Return the theorem in the module `name`, which holds exactly one."""
     theorem = _only_theorem(importlib.import_module(name), name)
-    return replace(theorem, origin=f"module:{name}", source=_package_digest(name.partition(".")[0]))
+    return replace(theorem, origin=f"module:{name}", source=package_digest(name.partition(".")[0]))
 
 
 def load_origin(origin: str) -> Theorem:
@@ -72,11 +72,11 @@ def source_digest(theorem: Theorem) -> str:
     folder that it imports, as they were when it was loaded; for one from a module, its package.
     A changed definition so gets new records, never old ones.
     """
-    return hashlib.sha256(f"{_package_digest('verify')}\n{theorem.source}".encode()).hexdigest()
+    return hashlib.sha256(f"{package_digest('verify')}\n{theorem.source}".encode()).hexdigest()
 
 
 @cache
-def _package_digest(name: str) -> str:
+def package_digest(name: str) -> str:
     """Return a digest of the sources of an imported top-level package or module."""
     module = sys.modules[name]
     folders = [Path(folder) for folder in getattr(module, "__path__", ())]

@@ -294,7 +294,7 @@ def test_a_file_edited_while_workers_start_is_noticed_by_them(tmp_path, monkeypa
 def test_the_library_is_part_of_every_digest(tmp_path, monkeypatch):
     theorem = load_file(write_theorem(tmp_path))
     before = source_digest(theorem)
-    monkeypatch.setattr(loading, "_package_digest", lambda name: "another version")
+    monkeypatch.setattr(loading, "package_digest", lambda name: "another version")
     assert source_digest(theorem) != before
 
 
