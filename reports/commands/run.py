@@ -5,11 +5,18 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from reports.commands import options
 from reports.terminal import ProgressBar, stdout_kept, typed
+
+if TYPE_CHECKING:
+    from reports.runs.ci import ForCI
+    from reports.runs.running import Settings
+    from verify.engine.shards import Shard
+    from verify.theorem import Theorem
 
 
 @click.command()
@@ -34,11 +41,18 @@ from reports.terminal import ProgressBar, stdout_kept, typed
     help="Probability that nothing the run states is wrong.",
 )
 @click.option(
+    "--shard",
+    metavar="I/K",
+    default=None,
+    help="Do only the I-th of K shares of the work; relu-verify merge joins them.",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path),
     default=None,
     help="Folder for report.json, report.html, counterexamples/ and the records.  [default: "
-    "relu-verify-out, and relu-verify-out/NAME for theorems that are named]",
+    "relu-verify-out, and relu-verify-out/NAME for theorems that are named; in it, shard-I-of-K "
+    "for a shard]",
 )
 @options.junit
 @options.summary
@@ -50,6 +64,7 @@ def run(
     executor: str | None,
     backend: str,
     confidence: float,
+    shard: str | None,
     out: Path | None,
     junit_file: Path | None,
     summary_file: Path | None,
@@ -58,34 +73,58 @@ def run(
 
     Prints one line a claim: verdict, id, counts "holds/in scope/trials", bound, worst margin;
     then what the theorem measures, which is not judged.
-    An interrupted run goes on when the same command is run again.
+    An interrupted run goes on when the same command is run again, and a finished one is told
+    again from its records; one command at a time may work in a folder.
+
+    With --shard, blocks of trials and parts of searches are computed and kept, and no verdict is
+    told. Its exit code is 0 when the share is complete, whatever it holds; violations that it has
+    met are printed.
     """
     from properties.catalogue import MODULES, distinct, find_theorem
     from reports.runs.ci import ForCI
+    from reports.runs.holding import held
+    from reports.runs.running import Settings, require_usable
+    from verify.engine.shards import Shard
+
+    if shard is not None and (junit_file or summary_file):
+        raise click.UsageError(
+            "--junit and --summary tell verdicts, which a shard has none of: give them to "
+            "relu-verify merge"
+        )
+    share = None if shard is None else Shard.parse(shard)
+    for_ci = ForCI(junit_file, summary_file)
+    for_ci.prepare()
+    chosen = [find_theorem(name) for name in distinct(theorems or MODULES)]
+    settings = Settings(
+        profile, seed, jobs or options.cores(), backend, confidence, executor, share
+    )
+    out = out or _default_folder(theorems, share)
+    require_usable(settings, out)
+    with held(out, typed()):
+        if share is not None:
+            return _run_shard(chosen, settings, share, out)
+        return _run(chosen, settings, out, for_ci)
+
+
+def _run(theorems: list[Theorem], settings: Settings, out: Path, for_ci: ForCI) -> int:
+    """Do a whole run and return its exit code."""
     from reports.runs.journal import begin, finish, replaced
-    from reports.runs.running import Settings
     from reports.runs.running import run as run_theorems
     from reports.runs.summary import summarise, told, write
     from reports.text.measured import measured_lines
     from reports.text.verdicts import verdict_line
 
-    began = time.perf_counter()
-    for_ci = ForCI(junit_file, summary_file)
-    for_ci.prepare()
-    chosen = [find_theorem(name) for name in distinct(theorems or MODULES)]
-    settings = Settings(profile, seed, jobs or options.cores(), backend, confidence, executor)
-    out = out or _default_folder(theorems)
-    command = typed()
-    if others := replaced(out, chosen):
+    began, command = time.perf_counter(), typed()
+    if others := replaced(out, theorems):
         click.echo(
             f"relu-verify: {out} holds a report of {', '.join(others)}; it is replaced (use --out "
             "to keep both)",
             err=True,
         )
-    number = begin(out, chosen, settings, command)
+    number = begin(out, theorems, settings, command)
     results = []
     with ProgressBar() as bar, stdout_kept() as stdout:
-        for result in run_theorems(chosen, settings, out, bar.update):
+        for result in run_theorems(theorems, settings, out, bar.update):
             bar.close()
             results.append(result)
             for verdict in result.verdicts:
@@ -101,8 +140,32 @@ def run(
     return int(report["exit_code"])
 
 
-def _default_folder(theorems: tuple[str, ...]) -> Path:
-    """Return relu-verify-out for everything, a folder of its own in it for named theorems."""
+def _run_shard(theorems: list[Theorem], settings: Settings, shard: Shard, out: Path) -> int:
+    """Do a shard's share of a run and return the exit code."""
+    from reports.runs.journal import begin, finish
+    from reports.runs.running import STORE_NAME
+    from reports.runs.sharing import outcome, run_shard, share_lines
+
+    began = time.perf_counter()
+    number = begin(out, theorems, settings, typed())
+    shares = []
+    with ProgressBar() as bar, stdout_kept() as stdout:
+        for share in run_shard(theorems, settings, shard, out, bar.update):
+            bar.close()
+            shares.append(share)
+            for line in share_lines(share, shard):
+                click.echo(line, file=stdout)
+    told = outcome(shares, shard, time.perf_counter() - began)
+    finish(out, number, told)
+    click.echo(f"{told['sentence']}  [{time.perf_counter() - began:.0f} s in all]", err=True)
+    click.echo(f"Records: {out / STORE_NAME}", err=True)
+    return int(told["exit_code"])
+
+
+def _default_folder(theorems: tuple[str, ...], shard: Shard | None) -> Path:
+    """Return relu-verify-out for everything, a folder of its own in it for named theorems, and for
+    a shard one in that."""
     names = [Path(name).stem if name.endswith(".py") else name for name in theorems]
     name = os.fsencode("+".join(dict.fromkeys(names)))[:100]
-    return Path("relu-verify-out", name.decode(errors="ignore"))
+    folder = Path("relu-verify-out", name.decode(errors="ignore"))
+    return folder if shard is None else folder / f"shard-{shard.index}-of-{shard.count}"

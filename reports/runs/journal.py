@@ -13,6 +13,7 @@ from reports.runs.running import STORE_NAME, Settings, require_usable
 from reports.runs.summary import versions
 from verify.arrays import backend as open_backend
 from verify.counterexample import file_of
+from verify.engine.shards import Shard
 from verify.engine.store import Store, StoredRun
 from verify.errors import InputError, StoreError
 from verify.loading import load_origin, source_digest
@@ -92,7 +93,10 @@ def begin(folder: Path, theorems: Sequence[Theorem], settings: Settings, command
     require_usable(settings, folder)
     asked = {
         "theorems": [asdict(Place.of(theorem)) for theorem in theorems],
-        "settings": asdict(settings),
+        "settings": {
+            **asdict(settings),
+            "shard": None if settings.shard is None else str(settings.shard),
+        },
         "command": command,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "backend_version": open_backend(settings.backend).version,
@@ -176,7 +180,7 @@ def _run(stored: StoredRun, path: Path) -> Run:
         run = Run(
             number=stored.number,
             theorems=tuple(Place(**place) for place in asked["theorems"]),
-            settings=Settings(**asked["settings"]),
+            settings=_settings(asked["settings"]),
             command=asked["command"],
             started=asked["started"],
             backend_version=asked["backend_version"],
@@ -194,12 +198,18 @@ def _run(stored: StoredRun, path: Path) -> Run:
     return run
 
 
+def _settings(asked: Mapping[str, Any]) -> Settings:
+    """Return stored settings; those of older runs name neither executor nor shard."""
+    shard = asked.get("shard")
+    return Settings(**{**asked, "shard": None if shard is None else Shard.parse(shard)})
+
+
 def _is_written_by_us(run: Run) -> bool:
     """Whether every entry is of the type that it should be."""
     texts = [run.command, run.started, run.backend_version, *run.versions, *run.versions.values()]
     texts += [text for place in run.theorems for text in vars(place).values()]
     usual = {name: type(value) for name, value in vars(Settings()).items()}
-    kinds: dict[str, Any] = {**usual, "executor": str | None}
+    kinds: dict[str, Any] = {**usual, "executor": str | None, "shard": Shard | None}
     typed: list[tuple[Any, Any]] = [(text, str) for text in texts]
     typed += [(value, kinds[name]) for name, value in vars(run.settings).items()]
     if run.outcome is not None:

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from reports.exit_codes import ALL_AS_EXPECTED, UNSETTLED
+from reports.runs.hunting import known_parts, parts, whole_hunts
 from reports.runs.journal import Place, Run, chosen, open_store, runs_of
 from reports.runs.running import (
     Result,
     checked,
     file_counterexamples,
-    known_hunts,
     require_usable,
     result_of,
     stems_of,
@@ -125,10 +125,12 @@ def _told(theorem: Theorem, place: Place, run: Run, store: Store, stem: str) -> 
     """Return a theorem's result from the records alone, or why there is none."""
     try:
         verdicts = checked(theorem, run.settings, store, compute=False)
-        hunts, unknown = known_hunts(theorem, run.settings, store)
-        if not unknown:
+        wanted = parts(theorem, run.settings.profile, run.settings.seed)
+        found = known_parts(wanted, store)
+        if len(found) == len(wanted):
+            hunts = whole_hunts(theorem, found)
             return result_of(theorem, verdicts, hunts, run.settings.seed, stem)
-        what = f"{len(unknown)} of its {len(unknown) + len(hunts)} searches are missing"
+        what = f"{len(wanted) - len(found)} of its {len(wanted)} parts of searches are missing"
     except RecordsMissing as reason:
         what = f"{reason.missing} of its {reason.total} blocks are missing"
     except StoreError:
@@ -138,7 +140,10 @@ def _told(theorem: Theorem, place: Place, run: Run, store: Store, stem: str) -> 
     changes = _changes(theorem, place, run)
     if changes:
         return Missing(theorem.address, f"{what}, since {', '.join(changes)}", changed=True)
-    why = "though the run was finished" if run.outcome else "since the run was not finished"
+    if run.settings.shard is not None:
+        why = f"since this is shard {run.settings.shard}: join all with relu-verify merge"
+    else:
+        why = "though the run was finished" if run.outcome else "since the run was not finished"
     return Missing(theorem.address, f"{what}, {why}")
 
 
@@ -147,7 +152,7 @@ def _changes(theorem: Theorem, place: Place, run: Run) -> list[str]:
     now = versions()
     changes = [
         f"{name} was {run.versions.get(name)} and is {now[name]} now"
-        for name in ("relu-verify", "numpy", "hypothesis")
+        for name in ("relu-verify", "numpy", "scipy", "hypothesis")
         if run.versions.get(name) != now[name]
     ]
     if run.settings.backend.partition(":")[0] != "numpy":

@@ -12,16 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from properties.catalogue import MODULES, is_built_in
-from properties.search import Hunt, drawn, hunt_hash, hunt_task, hunted_claims, with_hunt
+from properties.parts import Hunt
+from properties.search import drawn, with_hunt
+from reports.runs.hunting import made_parts, whole_hunts
 from verify import counterexample
 from verify.arrays import backend as open_backend
 from verify.claims import Universal
 from verify.confirm import confirm
 from verify.counterexample import Counterexample, file_of
 from verify.engine.check import check
-from verify.engine.executors import AnyExecutor, map_unordered, open_executor
+from verify.engine.executors import AnyExecutor, open_executor
 from verify.engine.plan import profile_named, whole
-from verify.engine.store import Store
+from verify.engine.shards import Shard
+from verify.engine.store import RecordsMissing, Store
 from verify.errors import InputError
 from verify.theorem import Theorem
 from verify.verdict import Conclusion, Verdict, Verdicts
@@ -38,7 +41,8 @@ class Settings:
     """What a run was asked for.
 
     executor: where its blocks run, as `verify.engine.executors.open_executor` takes it.
-    confidence: over everything that the run states.
+    confidence: over everything that the run states.   shard: the part of the run's work that is
+    done, None for all of it.
     """
 
     profile: str = "quick"
@@ -47,6 +51,7 @@ class Settings:
     backend: str = "numpy"
     confidence: float = 0.95
     executor: str | None = None
+    shard: Shard | None = None
 
 
 @dataclass(frozen=True)
@@ -98,9 +103,10 @@ def run(
         open_executor(settings.executor, settings.jobs) as executor,
     ):
         for theorem in theorems:
-            step = _reporter(theorem, progress)
-            verdicts = checked(theorem, settings, store, executor=executor, progress=step)
-            hunts = _hunts(theorem, settings, executor, store, step)
+            step = reporter(theorem, progress)
+            verdicts = _verdicts(theorem, settings, store, executor, step)
+            found = made_parts(theorem, settings.profile, settings.seed, executor, store, step)
+            hunts = whole_hunts(theorem, found)
             stem = stems[theorem.address]
             result = result_of(theorem, verdicts, hunts, settings.seed, stem)
             file_counterexamples(result, folder, stem)
@@ -118,6 +124,23 @@ def require_usable(settings: Settings, folder: Path) -> None:
     open_backend(settings.backend)
 
 
+def _verdicts(
+    theorem: Theorem,
+    settings: Settings,
+    store: Store,
+    executor: AnyExecutor | None,
+    step: Callable[[int, int, str], None] | None,
+) -> Verdicts:
+    """Return a theorem's verdicts, from the records alone where they are complete and the theorem
+    is built in: one of a user's may read what is in no hash, a data file say."""
+    if is_built_in(theorem):
+        try:
+            return checked(theorem, settings, store, compute=False)
+        except RecordsMissing:
+            pass
+    return checked(theorem, settings, store, executor=executor, progress=step)
+
+
 def checked(theorem: Theorem, settings: Settings, store: Store, **how: Any) -> Verdicts:
     """Return the verdicts that a run with these settings gives; how: see `check`."""
     return check(
@@ -131,63 +154,7 @@ def checked(theorem: Theorem, settings: Settings, store: Store, **how: Any) -> V
     )
 
 
-def _hunts(
-    theorem: Theorem,
-    settings: Settings,
-    executor: AnyExecutor | None,
-    store: Store,
-    step: Callable[[int, int, str], None] | None,
-) -> dict[str, Hunt]:
-    """Hunt counterexamples to the universal claims, except where the store knows the outcome."""
-    examples = profile_named(settings.profile).hunted
-    hunts, unknown = known_hunts(theorem, settings, store)
-    total = len(hunts) + len(unknown)
-    sent = None if theorem.origin else theorem
-    tasks = [(theorem.origin, sent, name, examples, settings.seed) for name in unknown]
-    for task, found in map_unordered(executor, hunt_task, tasks):
-        hunts[task[2]] = found
-        store.remember(unknown[task[2]], found.to_json())
-        if step is not None:
-            step(len(hunts), total, f"hunt  {task[2]}")
-    return hunts
-
-
-def known_hunts(
-    theorem: Theorem, settings: Settings, store: Store
-) -> tuple[dict[str, Hunt], dict[str, str]]:
-    """Return the hunts that the store knows, and the hashes of those it does not, by claim id."""
-    examples = profile_named(settings.profile).hunted
-    hunts, unknown = {}, {}
-    for claim in hunted_claims(theorem):
-        key = hunt_hash(theorem, claim.id, examples, settings.seed)
-        known = store.recall(key, _hunt_of)
-        if known is None:
-            unknown[claim.id] = key
-        else:
-            hunts[claim.id] = known
-    return hunts, unknown
-
-
-def _hunt_of(content: Mapping[str, Any]) -> Hunt:
-    """Return a stored hunt. Raises ValueError for one that no hunt can have written."""
-    found = Hunt.from_json(content)
-    met = found.hunted
-    counts = (met.examples, met.in_scope, met.violated, met.undecided)
-    examples = [example for example in (found.smallest, found.worst) if example is not None]
-    numbers = [met.worst_margin, *(example.margin for example in examples)]
-    described = all(isinstance(e.recipe, dict) and isinstance(e.facts, dict) for e in examples)
-    if not (
-        described
-        and all(type(count) is int and count >= 0 for count in counts)
-        and all(isinstance(number, int | float) for number in numbers)
-    ):
-        raise ValueError("an entry is of another type")
-    return found
-
-
-def _reporter(
-    theorem: Theorem, progress: Progress | None
-) -> Callable[[int, int, str], None] | None:
+def reporter(theorem: Theorem, progress: Progress | None) -> Callable[[int, int, str], None] | None:
     if progress is None:
         return None
     return lambda done, total, what: progress(theorem.address, done, total, what)
@@ -253,14 +220,15 @@ def _filed(
 
 def file_counterexamples(result: Result, folder: Path, stem: str) -> None:
     """Write a theorem's counterexamples to a run's folder, in place of those that are there."""
+    filed = [entry for entries in result.counterexamples.values() for entry in entries]
+    for entry in filed:
+        counterexample.write(entry.example, folder / entry.file)
+    current = {entry.file for entry in filed}
     for verdict in result.verdicts:
         for kind in ("smallest", "worst"):
-            stale = folder / file_name(stem, verdict.claim, kind)
-            if os.path.lexists(stale):
-                stale.unlink()
-    for filed in result.counterexamples.values():
-        for entry in filed:
-            counterexample.write(entry.example, folder / entry.file)
+            name = file_name(stem, verdict.claim, kind)
+            if name not in current and os.path.lexists(folder / name):
+                (folder / name).unlink()
 
 
 def stems_of(theorems: Sequence[Theorem]) -> dict[str, str]:
