@@ -1,4 +1,7 @@
-"""For all tests: one BLAS thread a process, as in the engine; more only fight over the cores."""
+"""For all tests: one BLAS thread a process, as in the engine; more only fight over the cores.
+
+That goes for the processes that tests start, and for libraries that are loaded later (torch), too.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from verify.engine.executors import one_thread
+from verify.engine.executors.threads import one_thread, thread_variables
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _one_blas_thread() -> Iterator[None]:
-    with one_thread():
+    with one_thread(), thread_variables():
         yield

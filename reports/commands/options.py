@@ -42,6 +42,9 @@ summary = click.option(
 
 
 def cores() -> int:
-    """Return the number of cores that this process may use."""
+    """Return the number of cores that this process may use: one in a worker of pytest-xdist,
+    beside which the others run."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return 1
     available = getattr(os, "sched_getaffinity", None)
     return len(available(0)) if available else os.cpu_count() or 1
