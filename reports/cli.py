@@ -14,6 +14,7 @@ from reports.commands.diff import diff
 from reports.commands.explain import explain
 from reports.commands.frontier import frontier
 from reports.commands.list import list_
+from reports.commands.merge import merge
 from reports.commands.new import new
 from reports.commands.pin import pin
 from reports.commands.replay import replay
@@ -62,6 +63,7 @@ def cli() -> None:
 
 for command in (
     run,
+    merge,
     new,
     report,
     diff,
@@ -119,7 +121,7 @@ def _left(typed: list[str]) -> str:
         return "what was finished is kept: run the same command to go on"
     if command == "search":
         return "nothing was searched yet: the same command begins again"
-    if command in ("report", "data"):
+    if command in ("report", "data", "merge"):
         return "each file is as it was or whole: the same command begins again"
     return "nothing is kept: the same command begins again"
 

@@ -13,7 +13,6 @@ from reports.commands import options
 from reports.terminal import ProgressBar, stdout_kept, typed
 
 if TYPE_CHECKING:
-    from reports.runs.ci import ForCI
     from reports.runs.running import Settings
     from verify.engine.shards import Shard
     from verify.theorem import Theorem
@@ -84,6 +83,8 @@ def run(
     from reports.runs.ci import ForCI
     from reports.runs.holding import held
     from reports.runs.running import Settings, require_usable
+    from reports.runs.running import run as run_theorems
+    from reports.runs.whole import carry_out
     from verify.engine.shards import Shard
 
     if shard is not None and (junit_file or summary_file):
@@ -103,41 +104,14 @@ def run(
     with held(out, typed()):
         if share is not None:
             return _run_shard(chosen, settings, share, out)
-        return _run(chosen, settings, out, for_ci)
-
-
-def _run(theorems: list[Theorem], settings: Settings, out: Path, for_ci: ForCI) -> int:
-    """Do a whole run and return its exit code."""
-    from reports.runs.journal import begin, finish, replaced
-    from reports.runs.running import run as run_theorems
-    from reports.runs.summary import summarise, told, write
-    from reports.text.measured import measured_lines
-    from reports.text.verdicts import verdict_line
-
-    began, command = time.perf_counter(), typed()
-    if others := replaced(out, theorems):
-        click.echo(
-            f"relu-verify: {out} holds a report of {', '.join(others)}; it is replaced (use --out "
-            "to keep both)",
-            err=True,
+        return carry_out(
+            lambda progress: run_theorems(chosen, settings, out, progress),
+            chosen,
+            settings,
+            out,
+            typed(),
+            for_ci,
         )
-    number = begin(out, theorems, settings, command)
-    results = []
-    with ProgressBar() as bar, stdout_kept() as stdout:
-        for result in run_theorems(theorems, settings, out, bar.update):
-            bar.close()
-            results.append(result)
-            for verdict in result.verdicts:
-                click.echo(verdict_line(told(result, verdict)), file=stdout)
-            for line in measured_lines(result.verdicts):
-                click.echo(line, file=stdout)
-        report = summarise(results, settings, time.perf_counter() - began, command, out)
-        write(report, out)
-    finish(out, number, report)
-    for_ci.write(report)
-    click.echo(f"{report['sentence']}  [{time.perf_counter() - began:.0f} s in all]", err=True)
-    click.echo(f"Report: {out / 'report.html'}", err=True)
-    return int(report["exit_code"])
 
 
 def _run_shard(theorems: list[Theorem], settings: Settings, shard: Shard, out: Path) -> int:

@@ -137,9 +137,9 @@ def _told(theorem: Theorem, place: Place, run: Run, store: Store, stem: str) -> 
         raise
     except ReluVerifyError as reason:
         return Missing(theorem.address, str(reason), changed=True)
-    changes = _changes(theorem, place, run)
-    if changes:
-        return Missing(theorem.address, f"{what}, since {', '.join(changes)}", changed=True)
+    changed = changes(theorem, place, run)
+    if changed:
+        return Missing(theorem.address, f"{what}, since {', '.join(changed)}", changed=True)
     if run.settings.shard is not None:
         why = f"since this is shard {run.settings.shard}: join all with relu-verify merge"
     else:
@@ -147,10 +147,10 @@ def _told(theorem: Theorem, place: Place, run: Run, store: Store, stem: str) -> 
     return Missing(theorem.address, f"{what}, {why}")
 
 
-def _changes(theorem: Theorem, place: Place, run: Run) -> list[str]:
+def changes(theorem: Theorem, place: Place, run: Run) -> list[str]:
     """Say what of that which decides a theorem's records is not what it was."""
     now = versions()
-    changes = [
+    found = [
         f"{name} was {run.versions.get(name)} and is {now[name]} now"
         for name in ("relu-verify", "numpy", "scipy", "hypothesis")
         if run.versions.get(name) != now[name]
@@ -158,13 +158,13 @@ def _changes(theorem: Theorem, place: Place, run: Run) -> list[str]:
     if run.settings.backend.partition(":")[0] != "numpy":
         version = open_backend(run.settings.backend).version
         if version != run.backend_version:
-            changes.append(f"{run.settings.backend} was {run.backend_version} and is {version} now")
+            found.append(f"{run.settings.backend} was {run.backend_version} and is {version} now")
     if theorem.source != place.source:
         whose = "its file, or one that it imports," if place.file else "its source"
-        changes.append(f"{whose} has been edited")
+        found.append(f"{whose} has been edited")
     elif source_digest(theorem) != place.everything:
-        changes.append("the source of relu-verify has been edited")
-    return changes
+        found.append("the source of relu-verify has been edited")
+    return found
 
 
 def _report(
