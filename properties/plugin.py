@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from properties.catalogue import find_theorem, is_built_in
+from properties.kept import database_in
 from properties.pinned import OWN, folder_of, pins_of, require_as_pinned
 from properties.search import hunted_claims
 from properties.suite import ClaimFails, require_expected_verdict, require_no_counterexample
@@ -75,9 +76,10 @@ class TheoremFile(pytest.File):
             raise self.CollectError(str(reason)) from reason
         profile, seed = self.asked.profile, self.asked.seed
         examples = PROFILES[profile].hunted
+        searched = (examples, seed, database_in(self.config.rootpath))
         for claim in hunted_claims(theorem):
             yield ClaimItem.of(
-                self, claim, "search", require_no_counterexample, theorem, claim, examples, seed
+                self, claim, "search", require_no_counterexample, theorem, claim, *searched
             )
         for claim in theorem.all_claims:
             yield ClaimItem.of(

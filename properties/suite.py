@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
+from hypothesis.database import ExampleDatabase
 
+from properties.kept import keep, still_violating
 from properties.search import Hunt, drawn, hunt
 from verify.blame import whereabouts
 from verify.claims import Claim
@@ -30,13 +32,27 @@ class ClaimFails(AssertionError):
     """A claim came out otherwise than expected; the message is for readers, several lines."""
 
 
-def require_no_counterexample(theorem: Theorem, claim: Claim, examples: int, seed: int) -> None:
+def require_no_counterexample(
+    theorem: Theorem,
+    claim: Claim,
+    examples: int,
+    seed: int,
+    database: ExampleDatabase | None = None,
+) -> None:
     """Search a universal claim and raise ClaimFails at a counterexample.
 
-    examples: of each kind of instance that the theorem offers. Skips where nothing was decided.
+    examples: of each kind of instance that the theorem offers.   database: what earlier searches
+    found is in it and comes first, and what this one finds is kept there. Skips where nothing was
+    decided.
     """
+    if database is not None:
+        again = still_violating(database, theorem, claim)
+        if again is not None:
+            raise ClaimFails(_told_of_kept(theorem, claim, again, examples, seed))
     found = hunt(theorem, claim, examples, seed)
     if found.smallest is not None:
+        if database is not None:
+            keep(database, theorem, found.smallest)
         raise ClaimFails(_told_of_search(theorem, claim, found, examples, seed))
     hunted = found.hunted
     if hunted.in_scope == hunted.undecided:
@@ -51,6 +67,17 @@ def require_expected_verdict(theorem: Theorem, claim: Claim, profile: str, seed:
         raise ClaimFails(_told_of_verdict(theorem, claim, verdict, profile, seed))
 
 
+def _told_of_kept(
+    theorem: Theorem, claim: Claim, again: Counterexample, examples: int, seed: int
+) -> str:
+    lines = [
+        f"refuted by the search: {claim.statement}",
+        "an earlier search found this, and it still violates it (kept in .hypothesis/examples)",
+        *_instance(again, "smallest"),
+    ]
+    return "\n".join([*lines, *_where_to_go(theorem, claim, _profile(examples), seed)])
+
+
 def _told_of_search(theorem: Theorem, claim: Claim, found: Hunt, examples: int, seed: int) -> str:
     hunted = found.hunted
     lines = [
@@ -60,8 +87,12 @@ def _told_of_search(theorem: Theorem, claim: Claim, found: Hunt, examples: int, 
     ]
     if found.smallest is not None:
         lines += _instance(found.smallest, "smallest")
-    profile = next((p.name for p in PROFILES.values() if p.hunted >= examples), "nightly")
-    return "\n".join([*lines, *_where_to_go(theorem, claim, profile, seed)])
+    return "\n".join([*lines, *_where_to_go(theorem, claim, _profile(examples), seed)])
+
+
+def _profile(examples: int) -> str:
+    """Return the first profile that searches so many examples."""
+    return next((p.name for p in PROFILES.values() if p.hunted >= examples), "nightly")
 
 
 def _told_of_verdict(

@@ -1,7 +1,8 @@
 """Every universal claim of the built-in theorems is searched: no counterexample in scope.
 
 pytest properties -n auto --hypothesis-profile=ci|dev|nightly: the profile says how many examples,
-and whether the seed is 0 or a new one (a failure tells it).
+and whether the seed is 0 or a new one (a failure tells it). Whatever the profile, counterexamples
+that an earlier run found come first (`properties.kept`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 from properties.catalogue import MODULES, find_theorem
+from properties.kept import database_in
 from properties.search import hunted_claims
 from properties.suite import require_no_counterexample
 
@@ -24,7 +26,8 @@ CASES = [
 
 
 @pytest.mark.parametrize(("theorem", "claim"), CASES)
-def test_no_counterexample(theorem: Any, claim: Any) -> None:
+def test_no_counterexample(theorem: Any, claim: Any, pytestconfig: Any) -> None:
     chosen = settings()
     seed = 0 if chosen.derandomize else SystemRandom().randrange(2**32)
-    require_no_counterexample(theorem, claim, chosen.max_examples, seed)
+    database = database_in(pytestconfig.rootpath)
+    require_no_counterexample(theorem, claim, chosen.max_examples, seed, database)
