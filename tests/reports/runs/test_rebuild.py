@@ -223,7 +223,7 @@ def test_searches_that_are_missing_are_counted(call: Call, run_folder: Path) -> 
     change(run_folder, "DELETE FROM searches")
     code, _, err = call("report", run_folder, "--format", "md")
     assert code == 3
-    assert "false.py: 1 of its 1 searches are missing, though the run was finished" in err
+    assert "false.py: 2 of its 2 parts of searches are missing, though the run was finished" in err
 
 
 def test_running_again_makes_an_interrupted_run_whole(
