@@ -31,6 +31,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--theorem-seed", type=int, default=0, metavar="N", help="Root of all randomness."
     )
     group.addoption(
+        "--theorem-shard",
+        metavar="I/K",
+        help="Do only the I-th of K shares: of each search the examples of its own seeds, and of "
+        "verdicts and pinned counterexamples every K-th, whole. `pytest properties` of "
+        "relu-verify's own repository takes every K-th test.",
+    )
+    group.addoption(
         "--theorem-pinned",
         action="append",
         default=[],

@@ -5,6 +5,7 @@ Its options are in `pytest_relu_verify`, which imports this where there is a the
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from collections.abc import Callable, Generator, Iterator
@@ -15,11 +16,13 @@ import pytest
 
 from properties.catalogue import find_theorem, is_built_in
 from properties.kept import database_in
+from properties.parts import parts_of
 from properties.pinned import OWN, folder_of, pins_of, require_as_pinned
 from properties.search import hunted_claims
 from properties.suite import ClaimFails, require_expected_verdict, require_no_counterexample
 from verify.counterexample import read
 from verify.engine.plan import PROFILES
+from verify.engine.shards import Shard
 from verify.errors import InputError, ReluVerifyError, UnknownName
 from verify.theorem import Theorem
 
@@ -32,6 +35,7 @@ class Theorems:
         self.names = dict(_found(name, config.rootpath) for name in names)
         self.profile: str = config.getoption("--theorem-profile")
         self.seed: int = config.getoption("--theorem-seed")
+        self.shard = shard_of(config)
         self.pinned = [
             config.invocation_params.dir / folder for folder in config.getoption("--theorem-pinned")
         ]
@@ -46,7 +50,14 @@ class Theorems:
 
     def pytest_report_header(self) -> str:
         names = ", ".join(self.names.values())
-        return f"theorems: {names} (profile {self.profile}, seed {self.seed})"
+        shard = "" if self.shard is None else f", shard {self.shard}"
+        return f"theorems: {names} (profile {self.profile}, seed {self.seed}{shard})"
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Let a shard that nothing falls to end well: there are more shards than pieces of work."""
+        if self.shard is not None and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+            session.exitstatus = pytest.ExitCode.OK
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collect_file(
@@ -74,18 +85,27 @@ class TheoremFile(pytest.File):
             theorem = find_theorem(self.theorem)
         except ReluVerifyError as reason:
             raise self.CollectError(str(reason)) from reason
-        profile, seed = self.asked.profile, self.asked.seed
+        profile, seed, shard = self.asked.profile, self.asked.seed, self.asked.shard
         examples = PROFILES[profile].hunted
+        whose = hashlib.sha256(theorem.id.encode()).hexdigest()
         searched = (examples, seed, database_in(self.config.rootpath))
-        for claim in hunted_claims(theorem):
-            yield ClaimItem.of(
-                self, claim, "search", require_no_counterexample, theorem, claim, *searched
-            )
-        for claim in theorem.all_claims:
-            yield ClaimItem.of(
-                self, claim, "verdict", require_expected_verdict, theorem, claim, profile, seed
-            )
-        yield from self._pinned(theorem)
+        for number, claim in enumerate(hunted_claims(theorem)):
+            parts = [
+                part
+                for part in range(parts_of(examples))
+                if shard is None or shard.owns(whose, number + part)
+            ]
+            if parts:
+                what = (require_no_counterexample, theorem, claim, *searched, parts)
+                yield ClaimItem.of(self, claim, "search", *what)
+        for number, claim in enumerate(theorem.all_claims):
+            if shard is None or shard.owns(whose, number):
+                yield ClaimItem.of(
+                    self, claim, "verdict", require_expected_verdict, theorem, claim, profile, seed
+                )
+        for number, item in enumerate(self._pinned(theorem)):
+            if shard is None or shard.owns(whose, number):
+                yield item
 
     def _pinned(self, theorem: Theorem) -> Iterator[pytest.Item]:
         own = [OWN] if is_built_in(theorem) else []
@@ -131,6 +151,15 @@ class ClaimItem(pytest.Item):
         if isinstance(excinfo.value, ClaimFails | ReluVerifyError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
+
+
+def shard_of(config: pytest.Config) -> Shard | None:
+    """Return the shard that is asked for, None for everything. Raises UsageError."""
+    asked = config.getoption("--theorem-shard", None)
+    try:
+        return None if asked is None else Shard.parse(asked)
+    except InputError as reason:
+        raise pytest.UsageError(f"--theorem-shard: {reason}") from reason
 
 
 def _found(name: str, root: Path) -> tuple[Path, str]:

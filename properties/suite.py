@@ -6,7 +6,7 @@ What `pytest --theorem` runs for a user's theorem, and the tests of this folder 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -38,18 +38,19 @@ def require_no_counterexample(
     examples: int,
     seed: int,
     database: ExampleDatabase | None = None,
+    parts: Sequence[int] | None = None,
 ) -> None:
     """Search a universal claim and raise ClaimFails at a counterexample.
 
     examples: of each kind of instance that the theorem offers.   database: what earlier searches
-    found is in it and comes first, and what this one finds is kept there. Skips where nothing was
-    decided.
+    found is in it and comes first, and what this one finds is kept there.   parts: of the search
+    (`properties.search.hunt`), where not all are wanted. Skips where nothing was decided.
     """
     if database is not None:
         again = still_violating(database, theorem, claim)
         if again is not None:
             raise ClaimFails(_told_of_kept(theorem, claim, again, examples, seed))
-    found = hunt(theorem, claim, examples, seed)
+    found = hunt(theorem, claim, examples, seed, parts)
     if found.smallest is not None:
         if database is not None:
             keep(database, theorem, found.smallest)
