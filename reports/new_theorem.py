@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from verify.errors import InputError
+from verify.writing import write_text
 
 TEMPLATES = Path(__file__).parent / "theorem_templates"
 _PLACEHOLDER = "my_theorem"
@@ -39,13 +40,7 @@ def write_new(name: str, relu: bool = False, force: bool = False) -> Path:
     text = template.replace(_PLACEHOLDER, file.stem)
     if file.is_file() and not force:
         raise InputError(f"{file} is there already; choose another name, or add --force")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    except OSError as reason:
-        raise InputError(
-            f"{file} cannot be written ({reason.strerror}); choose another place"
-        ) from reason
+    write_text(file, text)
     return file
 
 

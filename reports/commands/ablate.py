@@ -65,6 +65,7 @@ def ablate(
     from reports.ablation.lines import told
     from reports.ablation.page import write
     from reports.ablation.summary import summarise, write_counterexamples
+    from reports.runs.holding import held
     from reports.runs.running import STORE_NAME
     from verify.engine.executors import open_executor
     from verify.engine.store import Store
@@ -72,31 +73,31 @@ def ablate(
 
     chosen = find_theorem(theorem)
     out = out or _default_folder(theorem)
-    out.mkdir(parents=True, exist_ok=True)
-    with (
-        ProgressBar("search") as bar,
-        stdout_kept(),
-        Store(out / STORE_NAME) as store,
-        open_executor(executor, jobs or options.cores()) as workers,
-    ):
+    with held(out, typed()):
+        with (
+            ProgressBar("search") as bar,
+            stdout_kept(),
+            Store(out / STORE_NAME) as store,
+            open_executor(executor, jobs or options.cores()) as workers,
+        ):
 
-        def progress(done: int, total: int, what: str) -> None:
-            bar.update(chosen.address, done, total, what)
+            def progress(done: int, total: int, what: str) -> None:
+                bar.update(chosen.address, done, total, what)
 
-        found = search(
-            chosen,
-            examples=examples,
-            root_seed=seed,
-            executor=workers,
-            store=store,
-            progress=progress,
-        )
-    report, files = summarise(chosen, found, examples, seed, typed())
-    write_counterexamples(files, out)
-    write(report, out)
-    click.echo(json_text(report).rstrip() if as_json else told(report))
-    click.echo(f"Page: {out / 'ablation.html'}", err=True)
-    return int(report["exit_code"])
+            found = search(
+                chosen,
+                examples=examples,
+                root_seed=seed,
+                executor=workers,
+                store=store,
+                progress=progress,
+            )
+        report, files = summarise(chosen, found, examples, seed, typed())
+        write_counterexamples(files, out)
+        write(report, out)
+        click.echo(json_text(report).rstrip() if as_json else told(report))
+        click.echo(f"Page: {out / 'ablation.html'}", err=True)
+        return int(report["exit_code"])
 
 
 def _default_folder(theorem: str) -> Path:

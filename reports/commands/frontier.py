@@ -88,24 +88,26 @@ def frontier(
     from reports.frontier.measuring import measure
     from reports.frontier.page import write
     from reports.frontier.request import read
+    from reports.runs.holding import held
     from verify.engine.executors import open_executor
     from verify.writing import json_text
 
     asked_for = read(claim, asked.pop("x"), asked.pop("y"), asked.pop("at"), **asked)
     out = out or default_folder(claim, asked_for)
-    if other := replaced(asked_for, out):
-        click.echo(
-            f"relu-verify: {out} holds the frontier of {other}; it is replaced, its records are "
-            "kept (use --out to keep both)",
-            err=True,
-        )
-    with (
-        ProgressBar("trial") as bar,
-        stdout_kept(),
-        open_executor(executor, jobs or options.cores()) as workers,
-    ):
-        found = measure(asked_for, out, workers, typed(), bar.update)
-    write(found, out)
-    click.echo(json_text(found).rstrip() if as_json else told(found))
-    click.echo(f"Page: {out / 'frontier.html'}", err=True)
-    return int(found["exit_code"])
+    with held(out, typed()):
+        if other := replaced(asked_for, out):
+            click.echo(
+                f"relu-verify: {out} holds the frontier of {other}; it is replaced, its records "
+                "are kept (use --out to keep both)",
+                err=True,
+            )
+        with (
+            ProgressBar("trial") as bar,
+            stdout_kept(),
+            open_executor(executor, jobs or options.cores()) as workers,
+        ):
+            found = measure(asked_for, out, workers, typed(), bar.update)
+        write(found, out)
+        click.echo(json_text(found).rstrip() if as_json else told(found))
+        click.echo(f"Page: {out / 'frontier.html'}", err=True)
+        return int(found["exit_code"])

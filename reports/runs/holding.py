@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from reports.runs.running import COUNTEREXAMPLES
-from verify.errors import StoreError
+from verify.errors import InputError, StoreError
 
 LOCK_NAME = "records.lock"
 
@@ -26,8 +26,11 @@ def held(folder: Path, command: str) -> Iterator[None]:
 
     The system takes the lock from a process that was killed; what such a one left half written is
     removed.   command: as typed, for whoever finds the folder in use.
-    Raises StoreError where another command is at work in the folder, or it cannot be written.
+    Raises StoreError where another command is at work in the folder, or it cannot be written,
+    InputError where it is a file.
     """
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise InputError(f"--out {folder} is a file, expected a folder (it is made if missing)")
     try:
         lock = _taken(folder, command)
     except OSError as reason:

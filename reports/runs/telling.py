@@ -13,9 +13,11 @@ import click
 from reports.exit_codes import ALL_AS_EXPECTED, UNSETTLED
 from reports.html.render import render
 from reports.runs.ci import ForCI
+from reports.runs.holding import held
 from reports.runs.journal import open_store, run_line, runs_of
 from reports.runs.rebuild import Rebuilt, missing_lines, rebuild, restore
 from reports.runs.saved import read
+from reports.terminal import typed
 from reports.text.markdown import markdown
 from reports.text.table import table
 from verify.errors import InputError, ReluVerifyError
@@ -102,7 +104,8 @@ def _restore(rebuilt: Rebuilt) -> None:
         )
         return
     _require_writable(rebuilt.folder)
-    restore(rebuilt)
+    with held(rebuilt.folder, typed()):
+        restore(rebuilt)
     click.echo(f"Report: {rebuilt.folder / 'report.html'}", err=True)
 
 

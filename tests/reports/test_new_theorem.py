@@ -123,7 +123,7 @@ def test_a_name_in_use_by_a_theorem_of_the_same_folder_is_no_module_elsewhere(
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"cannot be written .*; choose another place"):
+    with pytest.raises(InputError, match=r"cannot be written .*; choose another folder"):
         write_new(str(tmp_path / "file" / "mine"))
 
 
