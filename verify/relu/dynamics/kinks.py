@@ -24,7 +24,7 @@ Force = Callable[[Host, Host], Host]
 
 BELOW, ABOVE, HELD = 0, 1, 2
 
-ON_KINK = 1e-12
+ON_KINK = 1e-13
 """Predictions up to this multiple of ‖w_k‖‖x_i‖ are at their kink."""
 
 _OUTSIDE = 1e-9

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from verify.relu.dynamics.kinks import ABOVE, HELD, LATE, Look, Motion
+from verify.relu.dynamics.kinks import ABOVE, HELD, LATE, ON_KINK, Look, Motion
 
 Host = np.ndarray[Any, Any]
 
@@ -126,15 +126,18 @@ def _advance(moving: Flowing, tolerance: float) -> Flowing:
     error = np.where(np.isfinite(error), error, 1e12)
     small = error <= 1
     left = motion.beyond(look, moving.sides, sizes)
-    allowed = np.where(moving.sides == HELD, LATE, 0.0)
-    left = left > np.maximum(motion.beyond(moving.look, moving.sides, sizes), allowed)
+    allowed = np.where(moving.sides == HELD, LATE, ON_KINK)
+    left = left > np.maximum(motion.beyond(moving.look, moving.sides, sizes), 0.0) + allowed
+    left &= (moving.sides != HELD) | moving.look.pulls[:, None, :]
     crossed = small & left.any(axis=(1, 2))
     taken = small & ~crossed
     factor = np.clip(_SAFETY * np.maximum(error, 1e-30) ** (-1 / 8), _SHRINK, _GROW)
     step = moving.step * factor
     if crossed.any():
-        share = _first_crossing(moving, state, look)
-        step = np.where(crossed, moving.step * share, step)
+        index = np.flatnonzero(crossed)
+        there = _look_at(look, index)
+        share = _first_crossing(moving.select(index), state[index], there, left[index])
+        step[index] = moving.step[index] * share
     wide = taken[:, None, None]
     return replace(
         moving,
@@ -173,9 +176,10 @@ def _in_lengths(motion: Motion, state: Host) -> Host:
     return scaled
 
 
-def _first_crossing(moving: Flowing, state: Host, look: Look) -> Host:
-    """Return the share of the step, (B,), after which the first side is left, by the cubic that
-    has the values and rates of both ends; held slopes by a straight line."""
+def _first_crossing(moving: Flowing, state: Host, look: Look, left: Host) -> Host:
+    """Return the share of the step, (B,), after which the first of the sides `left`, (B, m, n), is
+    left, by the cubic that has the values and rates of both ends; held slopes by a straight line.
+    """
     motion, before = moving.motion, moving.look
     step = moving.step[:, None, None]
     b0, b1 = before.predictions, look.predictions
@@ -184,7 +188,7 @@ def _first_crossing(moving: Flowing, state: Host, look: Look) -> Host:
     over = motion.beyond(look, moving.sides, sizes)
     low, high = np.zeros_like(b0), np.ones_like(b0)
     sign = np.where(moving.sides == ABOVE, 1.0, -1.0)
-    for _ in range(60):
+    for _ in range(45):
         x = (low + high) / 2
         cubic = (
             (1 + 2 * x) * (1 - x) ** 2 * b0
@@ -197,7 +201,7 @@ def _first_crossing(moving: Flowing, state: Host, look: Look) -> Host:
     start = motion.beyond(before, moving.sides, sizes)
     line = (LATE / 2 - start) / np.where(over > start, over - start, 1.0)
     share = np.where(moving.sides == HELD, np.clip(line, 0.01, 0.99), high)
-    return np.asarray(np.min(np.where(over > 0, share, 1.0), axis=(1, 2)))
+    return np.asarray(np.min(np.where(left, share, 1.0), axis=(1, 2)))
 
 
 def _look_at(look: Look, index: Host) -> Look:

@@ -21,7 +21,7 @@ import numpy as np
 
 from verify.errors import InputError
 from verify.relu.descent import CERTIFIED, DIVERGED, UNDECIDED
-from verify.relu.dynamics.kinks import HELD, Motion
+from verify.relu.dynamics.kinks import ABOVE, HELD, Motion
 from verify.relu.dynamics.network import Network
 from verify.relu.dynamics.network_flow import Flowing, flow
 from verify.relu.dynamics.zero_loss import Arrival, arrival
@@ -136,9 +136,15 @@ def flow_both_layers(
     motion = Motion(network, residuals, trains_outputs=True)
 
     def arrived(moving: Flowing) -> Host:
-        found = _arrival(moving)
-        labels = np.linalg.norm(moving.motion.network.labels, axis=-1)
-        return found.certified & (found.moving_residual <= settled * labels)
+        active = (moving.sides == ABOVE).any(axis=1) | (network.activation.slope_below > 0)
+        size = np.linalg.norm(np.where(active, moving.look.pull, 0.0), axis=-1)
+        allowed = settled * np.linalg.norm(moving.motion.network.labels, axis=-1)
+        done = size <= allowed
+        index = np.flatnonzero(done)
+        if index.size:
+            found = _arrival(moving.select(index))
+            done[index] = found.certified & (found.moving_residual <= allowed[index])
+        return done
 
     parts: list[tuple[Host, TwoLayerRun]] = []
     for position, moving, fine in flow(motion, arrived, max_steps, tolerance):
