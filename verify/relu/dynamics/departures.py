@@ -31,8 +31,9 @@ CROSSES, LEAVES = 1, 2
 _ATTEMPTS = 50
 """Changes of mode after which examples that meet the kink together are given up, per example."""
 
-_SETTLING = 1_000
-"""Vanishing steps of gradient descent that a start on the kink is given to settle."""
+_SETTLING = 300
+"""Vanishing steps of gradient descent that a start on the kink is given to settle; what has gone no
+further than ten of its steps by then is taken to be held, which is then verified."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,20 +148,25 @@ def depart(setting: Setting, here: Point, slope_at_zero: int) -> Resolved:
     none = np.zeros_like(on)
     if not on.any():
         return Resolved(Modes(active, none), none.astype(np.int64), none)
-    travelled = np.zeros_like(start)
+    travelled, stride = np.zeros_like(start), np.zeros_like(start)
     for _ in range(_SETTLING):
-        modes = Modes(active, none)
-        travelled = travelled + velocities(setting, modes, here)[0]
+        step, _ = velocities(setting, Modes(active, none), here)
+        travelled, stride = travelled + step, np.maximum(stride, abs(step))
         at_zero = np.where(travelled == 0, bool(slope_at_zero), travelled > 0)
-        following = np.where(on, at_zero, active)
-        speed, error = velocities(setting, Modes(following, none), here)
-        clear = (np.where(following, speed, -speed) > error) | _all_immobile(
-            gram, following, setting
-        )
+        active = np.where(on, at_zero, active)
+        speed, error = velocities(setting, Modes(active, none), here)
+        clear = (np.where(active, speed, -speed) > error) | _all_immobile(gram, active, setting)
         if clear[on].all():
-            return _settled(setting, Modes(following, none), here, on, none)
-        active = following
-    return _lost(Modes(active, none), "a start on the kink leaves it in no certain direction")
+            return _settled(setting, Modes(active, none), here, on, none)
+    pulled = setting.signs[:, None] * here.residual > 0
+    held = on & pulled & (abs(travelled) <= 10 * stride)
+    try:
+        settled = resolve(setting, Modes(active, held), here, none.astype(np.int64), on)
+    except np.linalg.LinAlgError:
+        return _lost(Modes(active, none), "examples held at the start are linearly dependent")
+    if not settled.lost and ((settled.modes.active != active) & on & ~pulled).any():
+        return _lost(Modes(active, none), "a start on the kink leaves it in no certain direction")
+    return settled
 
 
 def _all_immobile(gram: Host, active: Host, setting: Setting) -> Host:

@@ -207,7 +207,8 @@ def _cross(sums: Sums, below: Host) -> tuple[Host, Host]:
     decay = np.exp(-time[:, None] * sums.rates)
     upper = sums.high_constant + (sums.high_terms * decay).sum(axis=-1)
     lower = sums.low_constant + (sums.low_terms * decay).sum(axis=-1)
-    error = np.maximum(abs(upper), abs(lower))
+    size = abs(sums.constant) + abs(sums.terms * decay).sum(axis=-1)
+    error = np.maximum(abs(upper), abs(lower)) + 8 * _EPSILON * size
     reach = 2 * (time - below) + 2 * error / np.where(falls, -slope, 1.0)
     ends = time + reach + 8 * _EPSILON * time
     after = np.exp(-ends[:, None] * sums.rates)

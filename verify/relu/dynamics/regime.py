@@ -23,6 +23,10 @@ from verify.tolerances import SINGULAR_BELOW, summation
 Host = np.ndarray[Any, Any]
 
 
+_LONG = 1e300
+"""A time that stands for ∞ where a rate may be zero."""
+
+
 @dataclass(frozen=True, eq=False)
 class Setting:
     """One problem on the host: gram (n, n), labels (n,), start (m, n), signs (m,), γ.
@@ -41,7 +45,7 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """Where the examples of each neuron are: active (slope 1) or not, and which are held, (m, n)."""
+    """Where the examples of each neuron are, (m, n): active (slope 1) or not; which are held."""
 
     active: Host
     held: Host
@@ -149,7 +153,7 @@ class Regime:
 
     def residual(self, time: float) -> Host:
         """Return r, (n,), `time` from here."""
-        decay = np.where(self.rates > 0, np.exp(-self.rates * time), 1.0)
+        decay = np.where(self.rates > 0, np.exp(-self.rates * min(time, _LONG)), 1.0)
         return np.asarray(self.vectors @ (decay * self.coordinates))
 
     def rounding(self, time: float) -> float:

@@ -1,0 +1,128 @@
+"""Descent with a leaky ReLU to its limit, against plain descent in weight space."""
+
+import array_api_strict
+import numpy as np
+import pytest
+
+from verify.arrays import to_numpy
+from verify.errors import InputError
+from verify.relu.dynamics.activation import RELU, Activation
+from verify.relu.dynamics.flow import flow
+from verify.relu.dynamics.leaky import leaky_descent
+from verify.relu.problem import Problem
+
+
+def drawn(rng, batch, n, d, *, neurons=1, relative_step=0.5, slope_at_zero=0):
+    features = rng.normal(size=(batch, n, d))
+    labels = rng.uniform(0.5, 1, (batch, n)) * rng.choice([-1, 1], (batch, n))
+    weights = 0.5 * rng.normal(size=(batch, neurons, d)) / d**0.5
+    problem = Problem.from_features(
+        features, labels, starting_weights=weights, step_size=relative_step / d / neurons,
+        signs=[(-1) ** k for k in range(neurons)], slope_at_zero=slope_at_zero,
+    )  # fmt: skip
+    return features, weights, problem
+
+
+def plainly(features, weights, problem, slope_below, steps):
+    """Return the weights after plain steps in weight space, (B, m, d), and the last flips (B,)."""
+    signs, step = problem.signs[:, :, None], problem.step_size[:, None, None]
+    flips, before = np.zeros(problem.batch, dtype=int), None
+    for number in range(steps):
+        predictions = weights @ features.swapaxes(1, 2)
+        active = predictions > 0
+        if before is not None:
+            flips[(active != before).any(axis=(1, 2))] = number
+        before = active
+        slopes = np.where(active, 1.0, slope_below)
+        residual = (signs * slopes * predictions).sum(axis=1) - problem.labels
+        weights = weights - step * (signs * slopes * residual[:, None, :]) @ features
+    return weights, flips
+
+
+@pytest.mark.parametrize(
+    ("neurons", "slope_below", "n", "d"), [(1, 0.5, 8, 24), (1, 0.3, 12, 200), (3, 0.5, 6, 48)]
+)
+def test_limits_are_those_of_plain_descent(neurons, slope_below, n, d):
+    features, weights, problem = drawn(np.random.default_rng(0), 12, n, d, neurons=neurons)
+    run = leaky_descent(problem, Activation(slope_below))
+    assert run.certified.sum() >= 10, run
+    plain, flips = plainly(features, weights, problem, slope_below, 4_000)
+    limit = weights + (run.duals - problem.starting_duals) @ features
+    known = run.certified
+    np.testing.assert_allclose(limit[known], plain[known], atol=1e-11)
+    assert (run.last_flip[known] == flips[known]).all()
+    np.testing.assert_allclose(run.predictions, limit @ features.swapaxes(1, 2), atol=1e-10)
+
+
+def test_the_guaranteed_margin_is_kept_by_plain_descent():
+    features, weights, problem = drawn(np.random.default_rng(1), 40, 6, 400, relative_step=0.9)
+    run = leaky_descent(problem, Activation(0.5))
+    assert run.certified.all()
+    worst = np.full(problem.batch, np.inf)
+    for steps in range(1, 60):
+        plain, _ = plainly(features, weights, problem, 0.5, steps)
+        predictions = plain @ features.swapaxes(1, 2)
+        side = np.where(run.pattern_after_first_step, predictions, -predictions)
+        worst = np.minimum(worst, side.min(axis=(1, 2)))
+    promised = run.freeze_margin > 0
+    assert promised.sum() >= 5
+    assert (run.freeze_margin <= worst + 1e-12)[promised].all()
+    assert (worst < 0)[~promised].all()
+
+
+def test_it_comes_to_the_flow_as_the_step_vanishes():
+    _, _, problem = drawn(np.random.default_rng(2), 10, 6, 24, relative_step=0.02)
+    exact = flow(problem, Activation(0.5))
+    run = leaky_descent(problem, Activation(0.5))
+    known = exact.certified & run.certified
+    assert known.sum() >= 9
+    np.testing.assert_allclose(run.predictions[known], exact.predictions[known], atol=1e-10)
+
+
+@pytest.mark.parametrize("slope_at_zero", [0, 1])
+def test_a_start_at_zero_takes_the_slope_there(slope_at_zero):
+    problem = Problem.from_gram(
+        np.eye(1), [1.0], starting_predictions=[[0.0]], step_size=0.5, slope_at_zero=slope_at_zero
+    )
+    run = leaky_descent(problem, Activation(0.25), max_steps=1)
+    assert run.predictions[0, 0, 0] == pytest.approx(1.0 if run.certified[0] else 0.5)
+    assert run.final_pattern.all()
+    stepped = leaky_descent(problem, Activation(0.25))
+    assert stepped.last_flip.tolist() == [1 - slope_at_zero]
+
+
+def test_too_long_a_step_diverges():
+    _, _, problem = drawn(np.random.default_rng(3), 5, 6, 24, relative_step=60.0)
+    assert set(leaky_descent(problem, Activation(0.5)).status) == {"diverged"}
+
+
+def test_a_label_of_zero_is_never_certified():
+    problem = Problem.from_gram(
+        np.asarray([[2.0, 1.0], [1.0, 2.0]]), [1.0, 0.0], starting_predictions=[[0.1, 0.1]],
+        step_size=0.2,
+    )  # fmt: skip
+    run = leaky_descent(problem, Activation(0.5))
+    assert run.status.tolist() == ["undecided"]
+    np.testing.assert_allclose(run.predictions[0, 0], [1, 0], atol=1e-12)
+
+
+def test_it_runs_on_any_array_library_and_device():
+    _, _, here = drawn(np.random.default_rng(4), 4, 6, 48, neurons=2)
+    device = array_api_strict.Device("device1")
+    there = Problem.from_gram(
+        *(array_api_strict.asarray(part, device=device) for part in (here.gram, here.labels)),
+        starting_predictions=array_api_strict.asarray(here.starting_predictions, device=device),
+        step_size=float(here.step_size[0]), signs=(1, -1),
+    )  # fmt: skip
+    run, expected = leaky_descent(there, Activation(0.5)), leaky_descent(here, Activation(0.5))
+    assert run.duals.device == device
+    assert run.status.tolist() == expected.status.tolist()
+    np.testing.assert_allclose(to_numpy(run.predictions), expected.predictions, atol=1e-12)
+
+
+def test_the_relu_and_no_steps_are_refused():
+    _, _, problem = drawn(np.random.default_rng(5), 1, 3, 12)
+    with pytest.raises(InputError, match="slope_below=0"):
+        leaky_descent(problem, RELU)
+    with pytest.raises(InputError, match="max_steps=0"):
+        leaky_descent(problem, Activation(0.5), max_steps=0)
