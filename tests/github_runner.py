@@ -16,7 +16,9 @@ from typing import Any
 def shell(line: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a line as GitHub's runners do, with this Python's commands first on the path."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    changes = {"PYTHON": sys.executable, "PATH": path, "CI": "true", **environment}
+    usual = {"PYTHON": sys.executable, "PATH": path, "CI": "true", "GITHUB_STEP_SUMMARY": ""}
+    usual |= {"PYTEST_XDIST_AUTO_NUM_WORKERS": "2"}
+    changes = {**usual, **environment}
     return subprocess.run(
         ["bash", "-eo", "pipefail", "-c", line],
         cwd=cwd, env={**os.environ, **changes}, capture_output=True, text=True, check=False,
