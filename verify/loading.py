@@ -7,7 +7,7 @@ import hashlib
 import importlib
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from functools import cache
@@ -17,9 +17,10 @@ from types import ModuleType
 
 from verify.blame import line_in
 from verify.errors import InputError, ReluVerifyError, TheoremError
+from verify.provided import Sources, place_of
 from verify.theorem import Theorem, file_origin, paths_of
 
-_loaded: dict[Path, Theorem] = {}
+_loaded: dict[Path, tuple[Theorem, Sources]] = {}
 """What `load_file` has run, so that a file is run once as long as it stays the same."""
 
 _loading = RLock()
@@ -33,22 +34,31 @@ def load_file(path: str | Path) -> Theorem:
     it is not there, TheoremError if it fails to run or does not hold exactly one Theorem.
     """
     file = Path(path).resolve()
-    if not file.is_file():
+    place = place_of(file)
+    if not place.is_file():
         raise InputError(f"no file {str(path)!r}; give the path of a Python file with a Theorem")
     if file.suffix != ".py":
         raise InputError(f"{path} is not a Python file; give it the ending .py")
     with _loading:
-        source = _digest(_with_siblings(file))
-        theorem = _loaded.get(file)
+        files = {one: one.read_bytes() for one in _with_siblings(place)}
+        source = _digest(files)
+        theorem, _ = _loaded.get(file, (None, {}))
         if theorem is None or theorem.source != source:
-            module = _run(file)
+            module = _run(file, place)
             try:
                 theorem = replace(_only_theorem(module, str(path)), source=source)
             except TheoremError:
                 del sys.modules[module.__name__]
                 raise
-            _loaded[file] = theorem
+            parts = {one.relative_to(place.parent).as_posix(): files[one] for one in files}
+            _loaded[file] = theorem, parts
     return replace(theorem, origin=file_origin(file, Path(path).as_posix()))
+
+
+def loaded_files() -> dict[str, Sources]:
+    """Return what the theorem files held that this process has loaded, by their absolute paths."""
+    with _loading:
+        return {str(file): sources for file, (_, sources) in _loaded.items()}
 
 
 def load_module(name: str) -> Theorem:
@@ -81,13 +91,12 @@ def package_digest(name: str) -> str:
     module = sys.modules[name]
     folders = [Path(folder) for folder in getattr(module, "__path__", ())]
     files = [file for folder in folders for file in sorted(folder.rglob("*.py"))]
-    return _digest(files or [Path(module.__file__ or "")])
+    return _digest({file: file.read_bytes() for file in files or [Path(module.__file__ or "")]})
 
 
-def _digest(files: Iterable[Path]) -> str:
+def _digest(files: Mapping[Path, bytes]) -> str:
     digest = hashlib.sha256()
-    for file in files:
-        content = file.read_bytes()
+    for file, content in files.items():
         digest.update(os.fsencode(f"{file.name} {len(content)}\n") + content)
     return digest.hexdigest()
 
@@ -122,14 +131,15 @@ def _imported_siblings(file: Path, folder: Path) -> Iterator[Path]:
                 yield from sorted((folder / top).rglob("*.py"))
 
 
-def _run(file: Path) -> ModuleType:
+def _run(file: Path, place: Path) -> ModuleType:
+    """Run a file as a module.   place: where its content is (`provided.place_of`)."""
     name = f"_theorem_file_{hashlib.sha256(os.fsencode(file)).hexdigest()[:12]}"
     module = sys.modules[name] = ModuleType(name)
     module.__file__ = str(file)
     try:
         # Compiled here and not by importlib, whose .pyc of a file edited twice a second is stale.
-        with _importable(file.parent), redirect_stdout(sys.stderr):
-            code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
+        with _importable(place.parent), redirect_stdout(sys.stderr):
+            code = compile(place.read_bytes(), str(file), "exec", dont_inherit=True)
             exec(code, vars(module))
     except BaseException as reason:
         del sys.modules[name]

@@ -285,7 +285,7 @@ def test_a_theorem_edited_since_it_was_loaded_is_neither_stored_nor_sent(tmp_pat
 def test_a_file_edited_while_workers_start_is_noticed_by_them(tmp_path, monkeypatch):
     path = write_theorem(tmp_path)
     theorem = load_file(path)
-    monkeypatch.setattr("verify.engine.check._require_traceable", lambda *_: None)
+    monkeypatch.setattr("verify.engine.asked._require_traceable", lambda *_: None)
     path.write_text(path.read_text().replace("0.9", "0.8"))
     with ProcessPool(1) as pool, pytest.raises(InputError, match="was edited while it was being"):
         check(theorem, trials=10, executor=pool)

@@ -1,6 +1,7 @@
 """Where blocks run: here, in a pool of processes, on a Dask cluster, or on any Executor."""
 
 from verify.engine.executors.choosing import open_executor
+from verify.engine.executors.dask import DaskPool
 from verify.engine.executors.mapping import map_unordered
 from verify.engine.executors.pools import AnyExecutor, Pool
 from verify.engine.executors.processes import ProcessPool
@@ -8,6 +9,7 @@ from verify.engine.executors.threads import one_thread
 
 __all__ = [
     "AnyExecutor",
+    "DaskPool",
     "Pool",
     "ProcessPool",
     "map_unordered",

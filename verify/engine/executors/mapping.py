@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, as_completed
-from typing import Any
+from concurrent.futures import BrokenExecutor, Executor, Future
+from itertools import islice
+from queue import SimpleQueue
 
-from verify.engine.executors.pools import AnyExecutor, Pool, Result, Task
+from verify.engine.executors.orders import Order
+from verify.engine.executors.pools import OUTSTANDING, AnyExecutor, Pool, Result, Task
 from verify.engine.executors.threads import one_thread
 from verify.errors import ReluVerifyError
 
@@ -34,22 +36,24 @@ def map_unordered(
 def _on_executor(
     executor: Executor, function: Callable[[Task], Result], tasks: Sequence[Task]
 ) -> Generator[tuple[Task, Result]]:
-    futures: dict[Any, Task] = {}
+    order = Order.of(function)
+    left = iter(tasks)
+    running: dict[Future[Result], Task] = {}
+    done: SimpleQueue[Future[Result]] = SimpleQueue()
     try:
-        for task in tasks:
-            futures[executor.submit(_capped, function, task)] = task
-        for future in as_completed(futures):
-            yield futures[future], future.result()
+        while True:
+            for task in islice(left, OUTSTANDING - len(running)):
+                future = executor.submit(order.carried_out, task)
+                running[future] = task
+                future.add_done_callback(done.put)
+            if not running:
+                return
+            future = done.get()
+            yield running.pop(future), future.result()
     except BrokenExecutor as reason:
         raise ReluVerifyError(
             f"the executor broke ({reason}); what was finished is stored: run again"
         ) from reason
     finally:
-        for future in futures:
+        for future in running:
             future.cancel()
-
-
-def _capped(function: Callable[[Task], Result], task: Task) -> Result:
-    """Do a task with BLAS capped, in whatever process and thread the executor has it done."""
-    with one_thread():
-        return function(task)

@@ -6,13 +6,13 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from typing import Any
 
+from verify.engine.executors.interrupts import interrupts_ignored
 from verify.engine.executors.pools import Pool, Result, Task
 from verify.engine.executors.threads import thread_variables
 from verify.engine.plan import whole
@@ -101,19 +101,6 @@ def _kill(pool: ProcessPoolExecutor) -> None:
         pool.shutdown(wait=False, cancel_futures=True)
         if manager is not None:
             manager.join(_PATIENCE)
-
-
-@contextmanager
-def interrupts_ignored() -> Iterator[None]:
-    """Ignore SIGINT; only the main thread gets it, and may say so."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
 
 def _begin_worker() -> None:

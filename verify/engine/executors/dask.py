@@ -1,0 +1,319 @@
+"""Workers of a Dask cluster: one of this machine, or an existing one by its scheduler's address."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import pickle
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from verify.engine.executors.environment import environment
+from verify.engine.executors.interrupts import interrupts_ignored
+from verify.engine.executors.orders import Order
+from verify.engine.executors.pools import OUTSTANDING, Pool, Result, Task
+from verify.engine.executors.threads import THREAD_VARIABLES
+from verify.engine.plan import whole
+from verify.errors import BackendUnavailable, ReluVerifyError
+
+_CONNECTING = 5.0
+"""Seconds within which a scheduler is to answer when it is first asked."""
+_ANSWERING = 30.0
+"""Seconds within which a scheduler with work to do is to answer."""
+_ALONE = 60.0
+"""Seconds for which a scheduler may be without a worker while there is work."""
+_ENDING = 1.0
+"""Seconds after which a worker of our own that does not end is killed."""
+_WATCH = 1.0
+"""Seconds of silence after which the cluster is looked at."""
+_RESUBMISSIONS = 2
+"""How often in a row Dask may give work up because workers died of it, and get it again."""
+_CHUNK_SECONDS, _LARGEST_CHUNK = 0.2, 16
+"""Tasks that together take about so long go out together, at most so many: each thing that goes
+out costs Dask a millisecond or two."""
+
+
+class DaskPool(Pool):
+    """The workers of a Dask cluster.
+
+    address: of a scheduler that runs, "tcp://HOST:PORT". Without one a cluster of `jobs` worker
+    processes, one thread each, is started on this machine, and ended on leaving.
+    Workers need the relu-verify, numpy and scipy of this process, and are to round as it does; a
+    theorem's file is sent to those that do not see it. What a worker that dies was at is done by
+    another.
+    Entering raises BackendUnavailable where `distributed` is not installed, no scheduler answers,
+    or a worker would give other records.
+    """
+
+    def __init__(self, jobs: int = 1, address: str | None = None) -> None:
+        self.jobs, self.address = whole("jobs", jobs, 1), address
+        self._client: Any = None
+        self._cluster: Any = None
+        self._stack = ExitStack()
+
+    def __enter__(self) -> DaskPool:
+        distributed = _distributed()
+        self._stack.enter_context(_quiet())
+        try:
+            self._connect(distributed)
+            self._require_fit()
+        except BaseException:
+            self._leave()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._leave()
+
+    def _connect(self, distributed: Any) -> None:
+        if self.address is None:
+            self._cluster = distributed.LocalCluster(
+                n_workers=self.jobs,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address=None,
+                memory_limit=0,
+                silence_logs=logging.CRITICAL,
+                env=dict.fromkeys(THREAD_VARIABLES, "1"),
+            )
+        where = self._cluster or self.address
+        try:
+            self._client = distributed.Client(where, timeout=_CONNECTING, set_as_default=False)
+        except (OSError, ValueError) as reason:
+            raise BackendUnavailable(
+                f"no Dask scheduler answers at {self.address} ({reason}); start one with `dask "
+                "scheduler` and workers with `dask worker ADDRESS`, or say --executor dask for "
+                "workers of this machine"
+            ) from reason
+
+    def _leave(self) -> None:
+        client, cluster, self._client, self._cluster = self._client, self._cluster, None, None
+        with self._stack, interrupts_ignored():
+            if client is not None:
+                client.close(timeout=_CONNECTING)
+            if cluster is not None:
+                cluster.sync(_end_workers, cluster)
+                cluster.close(timeout=_CONNECTING)
+
+    def _require_fit(self) -> None:
+        """Raise BackendUnavailable where a worker that is there would give other records."""
+        mine = environment({"verify"})
+        told = self._client.run(_environment_sent(), on_error="return")
+        unfit = []
+        for worker, answer in told.items():
+            if isinstance(answer, bytes):  # else it is gone again
+                there = pickle.loads(answer)
+                said = there if isinstance(there, str) else mine.difference(there)
+                unfit += [f"the Dask worker {worker} {said}"] if said else []
+        if unfit:
+            more = f", and {len(unfit) - 3} more are unfit" if len(unfit) > 3 else ""
+            raise BackendUnavailable("; ".join(unfit[:3]) + more)
+
+    def map_unordered(
+        self, function: Callable[[Task], Result], tasks: Sequence[Task]
+    ) -> Generator[tuple[Task, Result]]:
+        """Yield (task, result) as they come. Raises BackendUnavailable if the cluster goes away,
+        ReluVerifyError if workers die of a task again and again."""
+        if not tasks:
+            return
+        order, sent = Order.of(function), _carry_out_sent()
+        left, running = deque(range(len(tasks))), dict[Any, tuple[int, ...]]()
+        watch = _Watch(self._client, self.address)
+        chunks, done, losses = _Chunks(watch.threads()), SimpleQueue[Any](), 0
+        try:
+            while left or running:
+                while left and len(running) < chunks.outstanding:
+                    numbers = tuple(left.popleft() for _ in range(chunks.size(len(left))))
+                    payload = pickle.dumps((order, [tasks[number] for number in numbers]))
+                    future = self._client.submit(sent, payload, pure=False)
+                    running[future] = numbers
+                    future.add_done_callback(done.put)
+                unfinished = len(left) + sum(map(len, running.values()))
+                future = watch.wait(partial(done.get, timeout=_WATCH), unfinished)
+                numbers = running.pop(future)
+                outcome = watch.wait(partial(_outcome, future), unfinished)
+                if outcome is None:
+                    losses += 1
+                    if losses > _RESUBMISSIONS:
+                        raise ReluVerifyError(
+                            f"workers died {losses} times in a row of the same work, with "
+                            f"{unfinished} tasks still to do; they may lack memory: see their "
+                            "logs. What was finished is stored"
+                        )
+                    left.extendleft(reversed(numbers))
+                    chunks.mean = None
+                    continue
+                losses = 0
+                results, seconds, error = outcome
+                for number, result in zip(numbers, results, strict=False):
+                    yield tasks[number], result
+                if error is not None:
+                    raise error
+                chunks.mean = seconds / len(numbers)
+        finally:
+            watch.cancel(list(running))
+
+
+@dataclass
+class _Chunks:
+    """How many tasks go out together.   mean: seconds of a task, lately; None: not known."""
+
+    threads: int
+    mean: float | None = None
+
+    @property
+    def outstanding(self) -> int:
+        """Chunks that are sent out at a time."""
+        return OUTSTANDING if self.mean is not None else max(4, 2 * self.threads)
+
+    def size(self, left: int) -> int:
+        """Tasks of the next chunk: fewer near the end, so that all workers have some."""
+        if self.mean is None:
+            return 1
+        wanted = round(_CHUNK_SECONDS / self.mean) if self.mean else _LARGEST_CHUNK
+        return max(1, min(wanted, _LARGEST_CHUNK, left // (2 * max(1, self.threads))))
+
+
+class _Watch:
+    """Looks whether a cluster is still there, so that nothing waits for ever."""
+
+    def __init__(self, client: Any, address: str | None) -> None:
+        self._client, self._address = client, address
+        self._alone_since: float | None = None
+
+    def threads(self) -> int:
+        """Return how many threads the cluster's workers have now."""
+        return sum(self._client.nthreads(callback_timeout=_ANSWERING).values())
+
+    def wait(self, for_what: Callable[[], Any], unfinished: int) -> Any:
+        """Return what comes, and look at the cluster while nothing does.
+
+        for_what: gives up with Empty or TimeoutError after a while.   unfinished: tasks.
+        Raises BackendUnavailable if the scheduler is gone, or has no workers for a minute.
+        """
+        while True:
+            try:
+                return for_what()
+            except (Empty, TimeoutError):
+                self._look(unfinished)
+            except (OSError, _cancelled()) as reason:
+                raise self._gone(unfinished) from reason
+
+    def _look(self, unfinished: int) -> None:
+        if self._client.status != "running":
+            raise self._gone(unfinished)
+        try:
+            threads = self.threads()
+        except (OSError, TimeoutError, _cancelled()) as reason:
+            raise self._gone(unfinished) from reason
+        now = time.monotonic()
+        if threads:
+            self._alone_since = None
+        elif self._alone_since is None:
+            self._alone_since = now
+        elif now - self._alone_since > _ALONE:
+            raise BackendUnavailable(
+                f"the Dask scheduler {self._address or ''} has had no worker for {_ALONE:.0f} s, "
+                f"with {unfinished} tasks still to do; start some (`dask worker ADDRESS`) and run "
+                "it again: what was finished is stored"
+            )
+
+    def _gone(self, unfinished: int) -> BackendUnavailable:
+        return BackendUnavailable(
+            f"the Dask scheduler {self._address or ''} went away with {unfinished} tasks still to "
+            "do; start it and its workers, and run it again: what was finished is stored"
+        )
+
+    def cancel(self, futures: list[Any]) -> None:
+        """Let the cluster forget work that nobody waits for any more, if it is still there."""
+        if futures and self._client.status == "running":
+            self._client.cancel(futures)
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError as reason:
+        raise BackendUnavailable(
+            f"Dask is not installed ({reason}); pip install 'relu-verify[dask]', or leave out "
+            "--executor"
+        ) from reason
+    return distributed
+
+
+def _cancelled() -> type[BaseException]:
+    from concurrent.futures import CancelledError
+
+    return CancelledError
+
+
+async def _end_workers(cluster: Any) -> None:
+    """End a local cluster's workers, whatever they are at: nobody waits for it any more."""
+    ends = (nanny.close(timeout=_ENDING) for nanny in cluster.workers.values())
+    await asyncio.gather(*ends, return_exceptions=True)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep distributed's log lines off stderr: what they tell is told as an error, or costs only
+    time."""
+    from distributed.utils import silence_logging_cmgr
+
+    with silence_logging_cmgr(logging.CRITICAL + 1):
+        yield
+
+
+def _outcome(future: Any) -> tuple[list[Any], float, BaseException | None] | None:
+    """Return what came of a chunk (`orders.carry_out`); None if workers died of it.
+
+    Raises BackendUnavailable where a worker has no relu-verify; TimeoutError, CancelledError.
+    """
+    from distributed.scheduler import KilledWorker
+
+    try:
+        answer = future.result(timeout=_WATCH)
+    except KilledWorker:
+        return None
+    if isinstance(answer, str):
+        raise BackendUnavailable(f"a Dask worker {answer}")
+    outcome: tuple[list[Any], float, BaseException | None] = pickle.loads(answer)
+    return outcome
+
+
+def _carry_out_sent() -> Callable[[bytes], bytes | str]:
+    """Return `orders.carry_out` as a function that is sent by value, since it has no name of its
+    own: a scheduler need not have relu-verify, and a worker that has not can say so."""
+
+    def carry_out(payload: bytes) -> bytes | str:
+        try:
+            from verify.engine.executors import orders
+        except ImportError as reason:
+            import platform
+
+            return f"on {platform.node()} has no relu-verify, or an older one: {reason}"
+        return orders.carry_out(payload)
+
+    return carry_out
+
+
+def _environment_sent() -> Callable[[], bytes]:
+    """Return a function, sent by value, for the pickled environment of a worker, or a text that
+    says why it cannot tell."""
+
+    def told() -> bytes:
+        import pickle
+
+        try:
+            from verify.engine.executors.environment import environment
+        except ImportError as reason:
+            return pickle.dumps(f"has no relu-verify, or an older one: {reason}")
+        return pickle.dumps(environment({"verify"}))
+
+    return told
