@@ -20,6 +20,11 @@ REGULAR_ABOVE = 1e-9
 """... above this multiple of λ_max they are positive; between the two, rank is undecided."""
 
 
+RECOMPUTED = 1e-6
+"""Largest difference of a number and the same one computed on another processor, whose BLAS rounds
+otherwise, relative to the largest of its kind."""
+
+
 def epsilon(array: Array) -> float:
     """Return the spacing of `array`'s floating-point type at one."""
     return float(array_namespace(array).finfo(array.dtype).eps)

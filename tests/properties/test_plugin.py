@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import properties.catalogue  # inner pytests run in this process and drop what they import
-import properties.suite  # noqa: F401
+import properties.suite
 
 pytest_plugins = ["pytester"]
 
@@ -87,6 +87,46 @@ def test_a_theorem_is_searched_and_judged_claim_by_claim(theorems: Any) -> None:
 def test_two_workers_find_the_same(theorems: Any) -> None:
     done = theorems(small(), "--theorem", "sums.py", "-n", "2")
     done.assert_outcomes(passed=3)
+
+
+def collected(done: pytest.RunResult) -> list[str]:
+    return [line for line in done.outlines if line.startswith("sums.py::")]
+
+
+def test_shards_share_the_tests_and_search_other_examples(
+    theorems: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[list[int]] = []
+    usual = properties.suite.hunt
+
+    def noted(*arguments: Any) -> Any:
+        made.append(list(arguments[-1]))
+        return usual(*arguments)
+
+    monkeypatch.setattr(properties.suite, "hunt", noted)
+    shards = []
+    for index in (1, 2):
+        how = ("--theorem", "sums.py", "--theorem-shard", f"{index}/2", "-v")
+        done = theorems(small(), *how)
+        done.stdout.fnmatch_lines([f"theorems: sums.py (profile quick, seed 0, shard {index}/2)"])
+        shards.append({line.split()[0] for line in collected(done)})
+    search, *verdicts = (
+        line.partition(" ")[0].replace("[[]", "[").replace("[]]", "]") for line in IDS
+    )
+    assert shards[0] & shards[1] == {search}
+    assert shards[0] | shards[1] == {search, *verdicts}
+    assert sorted(made) == [[0], [1]]
+
+
+def test_a_shard_that_nothing_falls_to_passes(theorems: Any) -> None:
+    codes = [
+        theorems(small(), "--theorem", "sums.py", "--theorem-shard", f"{index}/9").ret
+        for index in range(1, 10)
+    ]
+    assert codes == [pytest.ExitCode.OK] * 9
+    done = theorems(small(), "--theorem", "sums.py", "--theorem-shard", "10/9")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stderr.fnmatch_lines(["*--theorem-shard: shard=10/9, expected *"])
 
 
 def test_a_failure_is_what_a_reader_needs_and_no_traceback(theorems: Any) -> None:

@@ -217,7 +217,7 @@ def test_a_hunt_survives_the_store(found: Hunt, tmp_path: Path) -> None:
         assert store.recall("key", Hunt.from_json) == found
 
 
-def test_whatever_decides_a_hunt_is_in_its_hash() -> None:
+def test_whatever_decides_a_hunt_is_in_its_hash(monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = (load_file(EXAMPLES / f"{name}.py") for name in ("same_factor", "least_squares"))
     keys = {
         hunt_hash(one, "claim", 60, 0),
@@ -228,6 +228,15 @@ def test_whatever_decides_a_hunt_is_in_its_hash() -> None:
     }
     assert len(keys) == 5
     assert hunt_hash(one, "claim", 60, 0) in keys
+    for name, another in (
+        ("properties.search.package_digest", lambda name: "another version of the search"),
+        ("properties.search.scipy.__version__", "0.1"),
+        ("properties.search.np.__version__", "0.1"),
+        ("hypothesis.__version__", "0.1"),
+    ):
+        with monkeypatch.context() as changed:
+            changed.setattr(name, another)
+            assert hunt_hash(one, "claim", 60, 0) not in keys
 
 
 @pytest.mark.parametrize(

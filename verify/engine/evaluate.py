@@ -47,11 +47,21 @@ class Record:
             raise StoreError(f"a stored record lacks the series {name!r}; {_DAMAGED}")
         return np.asarray(self.data[self.series.index(name)])
 
-    def differing(self, other: Record) -> tuple[str, ...]:
-        """Return the names of the series that are not the very same numbers in both."""
+    def differing(self, other: Record, tolerance: float = 0.0) -> tuple[str, ...]:
+        """Return the names of the series that are not the very same numbers in both.
+
+        tolerance: what numbers may differ by, relative to the largest finite one of their series.
+        """
         if self.series != other.series or self.data.shape != other.data.shape:
             return tuple(dict.fromkeys((*self.series, *other.series)))
-        same = (self.data == other.data) | (np.isnan(self.data) & np.isnan(other.data))
+        one, two = self.data, other.data
+        same = (one == two) | (np.isnan(one) & np.isnan(two))
+        if tolerance:
+            finite = np.isfinite(one) & np.isfinite(two)
+            a, b = np.where(finite, one, 0.0), np.where(finite, two, 0.0)
+            largest = np.maximum(np.abs(a), np.abs(b)).max(axis=1, initial=0.0, keepdims=True)
+            with np.errstate(over="ignore"):  # an infinite difference is one
+                same |= finite & (np.abs(a - b) <= tolerance * largest)
         return tuple(np.asarray(self.series)[~same.all(axis=1)].tolist())
 
     @staticmethod

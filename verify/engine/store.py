@@ -16,6 +16,7 @@ import numpy as np
 from verify.engine.connecting import advice, full, to_read, to_write
 from verify.engine.evaluate import Record
 from verify.errors import StoreError
+from verify.tolerances import RECOMPUTED
 
 SCHEMA_VERSION = 1
 
@@ -257,19 +258,19 @@ class Store:
             )
 
     def confirm(self, hash_: str, block: int, record: Record, what: str) -> None:
-        """Raise StoreError if `record`, of a block computed again, is not the stored one.
+        """Raise StoreError if `record`, of a block computed again, is not the stored one, but for
+        what another processor rounds otherwise (`verify.tolerances.RECOMPUTED`).
 
         what: the theorem and place, for people.
         """
         known = self.read(hash_, block)
-        different = known.differing(record) if known is not None else ()
+        different = known.differing(record, RECOMPUTED) if known is not None else ()
         if different:
             raise StoreError(
                 f"{self.path}: {what} came out differently from the stored record "
                 f"({', '.join(different)}), though its source is the same: something that the "
                 "theorem reads has changed (a data file, an environment variable, a helper "
-                "imported by name), it is not deterministic, or the processor is another one, "
-                "whose BLAS rounds otherwise; choose another --out"
+                "imported by name), or it is not deterministic; choose another --out"
             )
 
     @contextmanager

@@ -277,9 +277,26 @@ def test_a_changed_definition_has_records_of_its_own(tmp_path, path):
     assert computed(load_file(write_theorem(tmp_path, **{"0.9)": "0.8)"})), path) == 4
 
 
+def test_an_edited_helper_and_another_size_of_blocks_have_records_of_their_own(tmp_path, path):
+    (tmp_path / "helper.py").write_text("LIMIT = 0.9\n")
+    used = {"trial.problem, 0.9)": "trial.problem, LIMIT)"}
+    used["import numpy as np"] = "import numpy as np\nfrom helper import LIMIT"
+    assert computed(load_file(write_theorem(tmp_path, **used)), path) == 4
+    assert computed(load_file(write_theorem(tmp_path, **used)), path) == 0
+    (tmp_path / "helper.py").write_text("LIMIT = 0.8\n")
+    assert computed(load_file(write_theorem(tmp_path, **used)), path) == 4
+    larger = {**used, "    block=10,": "    block=20,"}
+    assert computed(load_file(write_theorem(tmp_path, **larger)), path) == 2
+
+
 @pytest.mark.parametrize(
     "version",
-    ["verify.engine.gather.np.__version__", "verify.__version__", "verify.arrays.Backend.version"],
+    [
+        "verify.engine.gather.np.__version__",
+        "verify.engine.gather.scipy.__version__",
+        "verify.__version__",
+        "verify.arrays.Backend.version",
+    ],
 )
 def test_another_version_of_what_computes_has_records_of_its_own(
     tmp_path, path, version, monkeypatch
@@ -364,6 +381,18 @@ def test_one_stored_block_of_each_claim_and_control_is_computed_again(tmp_path, 
     calls.clear()
     assert computed(theorem, path) == 0
     assert sorted(calls) == [1, 2, 4]
+
+
+def test_what_another_processor_rounds_otherwise_is_no_change(store):
+    rounded = Record(RECORD.series, RECORD.data * (1 - 1e-12))
+    assert RECORD.differing(rounded) == RECORD.series
+    store.write("hash", 0, RECORD)
+    store.confirm("hash", 0, rounded, "this")
+    for changed in (RECORD.data * (1 - 1e-5), np.where(RECORD.data == np.inf, 0.0, RECORD.data)):
+        with pytest.raises(StoreError, match="this came out differently"):
+            store.confirm("hash", 0, Record(RECORD.series, changed), "this")
+    with pytest.raises(StoreError, match=r"came out differently .* another processor"):
+        store.write("hash", 0, rounded)
 
 
 # Records alone
