@@ -34,6 +34,8 @@ def describe() -> dict[str, str]:
         version = _version(name)
         if version is not None:
             found[name] = version
+    if hasattr(os, "getloadavg"):
+        found["load before"] = f"{os.getloadavg()[0]:.2f} processes"
     found["cores used"] = "one, where not said otherwise" if can_choose_cores() else "not chosen"
     return found
 
