@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import sqlite3
 from contextlib import closing
@@ -14,6 +15,8 @@ import pytest
 
 from tests.reports.conftest import Call
 from tests.verify.engine.toys import write_theorem
+
+ROOT = Path(__file__).parents[3]
 
 PASSING = ("created", "wall_time_s", "command", "out", "jobs", "executor")
 """What depends on when, where and by how many a report was made."""
@@ -290,3 +293,20 @@ def test_a_merge_tells_a_ci_server(call: Call, made: Path, tmp_path: Path) -> No
     assert call("merge", *shards(made, 2), "--out", tmp_path / "all", *files)[0] == 1
     assert "false" in (tmp_path / "j.xml").read_text()
     assert "false" in (tmp_path / "s.md").read_text()
+
+
+def test_the_commands_of_the_page_give_the_verdicts_of_one_run(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (ROOT / "docs" / "parallel.md").read_text(encoding="utf-8")
+    block = re.search(
+        r"^```sh\n(.*?)^```", page.partition("## Shards\n")[2], re.DOTALL | re.MULTILINE
+    )
+    assert block is not None
+    commands = [shlex.split(line)[1:] for line in block[1].splitlines()]
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    codes = [call(*command)[0] for command in commands]
+    assert codes == [0, 0, 0]
+    call("run", commands[0][1], "--jobs", 1, "--out", "one")
+    assert told(tmp_path / commands[-1][-1]) == told(tmp_path / "one")
