@@ -17,8 +17,9 @@ from typing import Any
 from verify.engine.executors.environment import environment
 from verify.engine.executors.interrupts import interrupts_ignored
 from verify.engine.executors.orders import Order
-from verify.engine.executors.pools import OUTSTANDING, Pool, Result, Task
+from verify.engine.executors.pools import Pool, Result, Task
 from verify.engine.executors.threads import THREAD_VARIABLES
+from verify.engine.executors.window import OUTSTANDING
 from verify.engine.plan import whole
 from verify.errors import BackendUnavailable, ReluVerifyError
 

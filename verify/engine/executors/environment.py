@@ -40,7 +40,10 @@ class Environment:
                 return f"has {name} {theirs} where {mine or 'none'} is expected: install that"
         for name, mine in self.sources.items():
             if other.sources[name] != mine:
-                return f"has other sources of the package {name!r}: install the same relu-verify"
+                return (
+                    f"has other sources of the package {name!r}, of another relu-verify or edited "
+                    "meanwhile: install the same, and run it again"
+                )
         if other.rounding != self.rounding:
             return (
                 f"rounds differently ({other.kernels} where {self.kernels} is expected): start all "

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future
-from itertools import islice
-from queue import SimpleQueue
+from concurrent.futures import BrokenExecutor, Executor
 
 from verify.engine.executors.orders import Order
-from verify.engine.executors.pools import OUTSTANDING, AnyExecutor, Pool, Result, Task
+from verify.engine.executors.pools import AnyExecutor, Pool, Result, Task
 from verify.engine.executors.threads import one_thread
+from verify.engine.executors.window import in_window
 from verify.errors import ReluVerifyError
 
 
@@ -37,23 +36,9 @@ def _on_executor(
     executor: Executor, function: Callable[[Task], Result], tasks: Sequence[Task]
 ) -> Generator[tuple[Task, Result]]:
     order = Order.of(function)
-    left = iter(tasks)
-    running: dict[Future[Result], Task] = {}
-    done: SimpleQueue[Future[Result]] = SimpleQueue()
     try:
-        while True:
-            for task in islice(left, OUTSTANDING - len(running)):
-                future = executor.submit(order.carried_out, task)
-                running[future] = task
-                future.add_done_callback(done.put)
-            if not running:
-                return
-            future = done.get()
-            yield running.pop(future), future.result()
+        yield from in_window(lambda task: executor.submit(order.carried_out, task), tasks)
     except BrokenExecutor as reason:
         raise ReluVerifyError(
             f"the executor broke ({reason}); what was finished is stored: run again"
         ) from reason
-    finally:
-        for future in running:
-            future.cancel()

@@ -19,6 +19,9 @@ from verify.errors import BackendUnavailable, ReluVerifyError
 from verify.loading import loaded_files
 from verify.provided import Sources, provide
 
+_OURS = {"verify", "properties", "reports"}
+"""The packages of this distribution."""
+
 
 @dataclass(frozen=True)
 class Order:
@@ -37,8 +40,7 @@ class Order:
     def of(function: Callable[[Any], Any]) -> Order:
         """Return this process's order to call a function."""
         package = function.__module__.partition(".")[0]
-        is_package = hasattr(sys.modules.get(package), "__path__")
-        packages = {"verify", package} if is_package else {"verify"}
+        packages = {"verify", package} & _OURS
         return Order(function, process(), environment(packages), loaded_files())
 
     def carried_out(self, task: Any) -> Any:

@@ -10,9 +10,6 @@ from typing import TypeVar
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-OUTSTANDING = 1000
-"""Tasks that are sent out at a time, at most: what waits takes memory, here and at a scheduler."""
-
 
 class Pool(ABC):
     """Workers in other processes; a context manager, which ends those that are its own."""

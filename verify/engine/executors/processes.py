@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from verify.engine.executors.interrupts import interrupts_ignored
 from verify.engine.executors.pools import Pool, Result, Task
 from verify.engine.executors.threads import thread_variables
+from verify.engine.executors.window import in_window
 from verify.engine.plan import whole
 from verify.errors import ReluVerifyError
 
@@ -67,16 +68,16 @@ class ProcessPool(Pool):
         """Yield (task, result) as they come. Raises ReluVerifyError if workers keep dying."""
         missing = dict(enumerate(tasks))
         deaths = 0
+
+        def submit(number: int) -> Future[Result]:
+            with thread_variables():  # a process is spawned by what it is to do
+                return self._open().submit(function, missing[number])
+
         while deaths <= _REBUILDS:
             try:
-                with thread_variables():
-                    futures = {
-                        self._open().submit(function, task): key for key, task in missing.items()
-                    }
-                for future in as_completed(futures):
-                    result = future.result()
+                for number, result in in_window(submit, list(missing)):
                     deaths = 0
-                    yield missing.pop(futures[future]), result
+                    yield missing.pop(number), result
                 return
             except BrokenProcessPool:
                 deaths += 1
