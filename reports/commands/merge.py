@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -61,7 +62,8 @@ def merge(
             begin(out, common.theorems, common.settings, command)
             for lack in lacks:
                 click.echo(lack.line, err=True)
-            click.echo(f"Add what is missing: relu-verify merge {out} DIR --out {out}", err=True)
+            here = shlex.quote(str(out))
+            click.echo(f"Add what is missing: relu-verify merge {here} DIR --out {here}", err=True)
             click.echo(f"Or compute it here: {command}", err=True)
             return UNSETTLED
         return carry_out(

@@ -69,13 +69,10 @@ def made_parts(
     found = known_parts(wanted, store)
     examples = profile_named(profile).hunted
     sent = None if theorem.origin else theorem
-    tasks = {
-        (theorem.origin, sent, part.claim, examples, seed, part.number): part
-        for part in wanted
-        if part not in found
-    }
-    for task, hunt in map_unordered(executor, hunt_task, list(tasks)):
-        part = tasks[task]
+    missing = {(part.claim, part.number): part for part in wanted if part not in found}
+    tasks = [(theorem.origin, sent, claim, examples, seed, number) for claim, number in missing]
+    for task, hunt in map_unordered(executor, hunt_task, tasks):
+        part = missing[task[2], task[5]]
         found[part] = hunt
         store.remember(part.key, _kept(hunt).to_json())
         if step is not None:

@@ -20,14 +20,17 @@ def to_write(path: Path) -> sqlite3.Connection:
 def to_read(path: Path) -> sqlite3.Connection:
     """Open a file that is there, in a folder that need not be writable. Raises sqlite3.Error.
 
-    SQLite reads a file in WAL mode through two files beside it. Where they can be made, only a
-    connection that may write removes them again; where they cannot, and no writer has left any,
-    nobody writes, and the file is read by itself.
+    SQLite reads a file in WAL mode through two files beside it. Where a writer has left them, a
+    connection that may not write leaves them as they are; where they must be made, only one that
+    may write removes them again; and where they cannot be, nobody writes, and the file is read by
+    itself.
     """
-    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+    if _left_open(path):
+        mode = "mode=ro"
+    elif os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
         mode = "mode=rw"
     else:
-        mode = "mode=ro" if _left_open(path) else "mode=ro&immutable=1"
+        mode = "mode=ro&immutable=1"
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", timeout=_PATIENCE, uri=True)
     connection.execute("PRAGMA query_only=ON")
     return connection

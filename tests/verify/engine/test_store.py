@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shutil
 import sqlite3
 import warnings
 from contextlib import nullcontext
@@ -496,6 +497,20 @@ def test_what_a_writer_has_not_yet_closed_is_read(path, store):
     store.write("hash", 0, RECORD)
     with Store(path, reading=True) as again:
         assert again.read("hash", 0).differing(RECORD) == ()
+
+
+def test_what_a_killed_writer_has_left_is_read_and_left(path, store, tmp_path):
+    store.write("hash", 0, RECORD)
+    killed = tmp_path / "killed"
+    shutil.copytree(path.parent, killed)
+    before = {file.name: file.read_bytes() for file in killed.iterdir()}
+    assert before[f"{path.name}-wal"]
+    with Store(killed / path.name, reading=True) as again:
+        assert again.read("hash", 0).differing(RECORD) == ()
+    after = {file.name: file.read_bytes() for file in killed.iterdir()}
+    assert before.keys() == after.keys()
+    for name in (path.name, f"{path.name}-wal"):
+        assert after[name] == before[name]
 
 
 def test_a_store_older_than_runs_is_read_as_it_is(path, store):
