@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import array_api_compat
+import array_api_compat.numpy as numpy_namespace
 import numpy as np
 
 from verify.errors import BackendUnavailable, InputError, UnknownName
@@ -25,6 +26,8 @@ BACKENDS = ("numpy", "array-api-strict", "torch", "cupy")
 
 def array_namespace(*arrays: Array) -> Namespace:
     """Return the array-API namespace that all of `arrays` share."""
+    if all([type(array) is np.ndarray for array in arrays]):  # a quarter of the time
+        return numpy_namespace
     return array_api_compat.array_namespace(*arrays)
 
 
@@ -75,6 +78,23 @@ def _host_of(array: Array) -> Any:
     import array_api_strict
 
     return array_api_strict.Device("CPU_DEVICE")
+
+
+def flatnonzero(mask: Array) -> Array:
+    """Return the positions at which `mask`, (B,), is set, as integers beside it."""
+    return array_namespace(mask).nonzero(mask)[0]
+
+
+def placed(mask: Array, values: Array, others: Array) -> Array:
+    """Return `others`, (B, …), with the rows of `values`, (K, …), where `mask`, (B,), is set.
+
+    K is how many are set; the rows keep their order.
+    """
+    xp = array_namespace(mask, values, others)
+    before = xp.cumulative_sum(xp.astype(mask, xp.int64)) - 1
+    spread = xp.take(values, xp.where(before < 0, xp.zeros_like(before), before), axis=0)
+    shape = (-1, *(1 for _ in range(others.ndim - 1)))
+    return xp.where(xp.reshape(mask, shape), spread, others)
 
 
 @dataclass(frozen=True)
@@ -144,6 +164,4 @@ def _open(library: str, device: str, name: str) -> Backend:
         import array_api_strict
 
         return Backend(name, array_api_strict, array_api_strict.Device(device) if device else None)
-    import array_api_compat.numpy as numpy_namespace
-
     return Backend(name, numpy_namespace)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import sqrt
 from typing import Any
 
 import array_api_compat
@@ -81,6 +83,61 @@ def _solve_submatrices_on_host(
         correction, _ = potrs(factor, side - submatrix @ first, lower=1)
         solution[position, index] = first + correction
     return solution
+
+
+def conjugate_gradients(
+    times: Callable[[Array], Array],
+    mask: Array,
+    rows: Array,
+    largest: Array,
+    start: Array | None = None,
+    tolerance: float | None = None,
+) -> tuple[Array, Array]:
+    """Solve (Ax)_S = b_S with x = 0 off S for the rows b of (B, m, n), without a matrix.
+
+    times: returns Aa for rows a (B, m, n), A positive definite on S.   mask: (B, n), the sets S.
+    largest: (B,), an upper bound on the eigenvalues of A.   start: a guess.   tolerance: relative
+    size of the residual to stop at, by default what rounding allows.
+
+    Returns x, and (B,) whether the residual, computed anew, is as small as that: convergence is
+    quick for small condition numbers only, and is given up after 48 steps. Each problem goes
+    through the same arithmetic whatever the others of its batch are.
+    """
+    xp = array_namespace(rows)
+    dot, inside = xp.vecdot, xp.astype(mask, rows.dtype)[:, None, :]
+    eps = float(xp.finfo(rows.dtype).eps)
+    right = rows * inside
+    goal = (2 * eps if tolerance is None else tolerance) ** 2 * dot(right, right)
+    if start is None:
+        solution, residual = xp.zeros_like(right), right
+    else:
+        solution = start * inside
+        residual = right - times(solution) * inside
+    direction, square = residual, dot(residual, residual)
+    zero, one = xp.zeros_like(square), xp.ones_like(square)
+    for _ in range(_MOST_GRADIENTS):
+        open_ = square > goal
+        if not bool(xp.any(open_)):
+            break
+        image = times(direction) * inside
+        curvature = dot(direction, image)
+        usable = open_ & (curvature > 0)
+        before = xp.where(usable, square, zero)
+        rate = (before / xp.where(usable, curvature, one))[..., None]
+        solution = solution + rate * direction
+        residual = residual - rate * image
+        after = xp.where(usable, dot(residual, residual), zero)
+        direction = residual + (after / xp.where(usable, square, one))[..., None] * direction
+        square = xp.where(usable, after, square)
+    if tolerance is not None:
+        return solution, xp.all(square <= goal, axis=-1)
+    residual = right - times(solution) * inside
+    scale = xp.sqrt(dot(right, right)) + largest[:, None] * xp.sqrt(dot(solution, solution))
+    allowed = 4 * eps * sqrt(int(rows.shape[-1])) * scale
+    return solution, xp.all(xp.sqrt(dot(residual, residual)) <= allowed, axis=-1)
+
+
+_MOST_GRADIENTS = 48
 
 
 def _not_positive_definite(position: int, minor: int) -> InputError:

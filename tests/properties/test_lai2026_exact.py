@@ -14,6 +14,7 @@ from verify.errors import InputError
 from verify.exact import NotDecided
 from verify.relu.exact import ExactLaw, ExactProblem, descent
 from verify.relu.exact.rational import rational
+from verify.relu.gram import Gram
 from verify.space import Point
 from verify.trial import Trial
 
@@ -69,7 +70,8 @@ def drawn_together(theorem, rng, kind, sizes):
         for field in fields(floating[0])
         if isinstance(getattr(floating[0], field.name), np.ndarray)
     }
-    return replace(floating[0], **arrays), exactly
+    together = Gram(np.concatenate([one.gram for one in floating]))
+    return replace(floating[0], inner_products=together, **arrays), exactly
 
 
 def inequalities(theorem):

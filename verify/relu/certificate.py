@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from verify.arrays import Array, array_namespace, to_numpy
+from verify.arrays import Array, array_namespace, flatnonzero, placed
+from verify.linear_algebra import solve_on
 from verify.relu.problem import Problem
-from verify.tolerances import REGULAR_ABOVE, SINGULAR_BELOW, summation
+from verify.tolerances import REGULAR_ABOVE, SINGULAR_BELOW, epsilon, summation
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +24,8 @@ class State:
     change: (B, m, n), the data-span coefficients gained since the start.
     predictions: (B, m, n).   pattern: (B, m, n), which examples each neuron is active on.
     residual: (B, n), model output minus label.
+    rounding, residual_rounding: (B, m, n) and (B, n), bounds on the rounding errors of
+        evaluating the predictions and the residual.
     speed: (B,), an upper bound on ηλ_max(M), dimensionless.
     error: (B,), a bound on the distance in weights from the path of exact arithmetic, as long
         as every sign so far was right.
@@ -34,6 +35,8 @@ class State:
     predictions: Array
     pattern: Array
     residual: Array
+    rounding: Array
+    residual_rounding: Array
     speed: Array
     error: Array
 
@@ -60,10 +63,10 @@ def observe(
     speed holds on where the pattern is the same.
     """
     xp = array_namespace(change)
-    predictions = problem.starting_predictions + change @ problem.gram
+    predictions = problem.starting_predictions + problem.inner_products.times(change)
     pattern = predictions >= 0 if problem.slope_at_zero else predictions > 0
     active = xp.where(pattern, predictions, xp.zeros_like(predictions))
-    output = xp.sum(problem.signs[:, :, None] * active, axis=1)
+    output = over_neurons(problem.signs[:, :, None] * active)
     if before is None:
         speed = fastest(problem, pattern)
     else:
@@ -71,8 +74,18 @@ def observe(
         speed = before.speed
         if not bool(xp.all(same)):
             speed = xp.where(same, speed, fastest(problem, pattern))
-    error = 0 * speed if error is None else error
-    return State(change, predictions, pattern, output - problem.labels, speed, error)
+    blur = rounding(problem, change)
+    terms = over_neurons(xp.abs(predictions)) + xp.abs(problem.labels)
+    return State(
+        change=change,
+        predictions=predictions,
+        pattern=pattern,
+        residual=output - problem.labels,
+        rounding=blur,
+        residual_rounding=over_neurons(blur) + summation(problem.neurons, terms) * terms,
+        speed=speed,
+        error=0 * speed if error is None else error,
+    )
 
 
 def fastest(problem: Problem, pattern: Array) -> Array:
@@ -81,35 +94,39 @@ def fastest(problem: Problem, pattern: Array) -> Array:
     λ_max(M) ≤ λ_max(G) · (most neurons on one example); from the spectrum of M itself where
     that bound is not below 2/η.
     """
-    xp = array_namespace(problem.gram)
-    crowd = xp.max(xp.sum(xp.astype(pattern, problem.gram.dtype), axis=1), axis=-1)
-    rate = problem.step_size * (1 + summation(problem.examples, problem.gram))
-    bound = rate * problem.eigenvalues[:, -1] * crowd
-    fast = to_numpy(bound >= 2)
-    if not fast.any():
+    xp = array_namespace(pattern)
+    gram = problem.inner_products
+    crowd = xp.max(over_neurons(xp.astype(pattern, problem.labels.dtype)), axis=-1)
+    rate = problem.step_size * (1 + summation(problem.examples, problem.labels))
+    bound = rate * gram.largest * crowd
+    fast = bound >= 2
+    if not bool(xp.any(fast)):
         return bound
-    index = xp.asarray(np.flatnonzero(fast), device=problem.gram.device)
-    gram, active = xp.take(problem.gram, index, axis=0), xp.take(pattern, index, axis=0)
-    sharp = to_numpy(bound).copy()
-    sharp[fast] = to_numpy(
-        xp.take(rate, index, axis=0) * xp.linalg.eigvalsh(_interaction(gram, active))[:, -1]
-    )
-    return xp.asarray(sharp, device=problem.gram.device)
+    index = flatnonzero(fast)
+    matrices = _interaction(xp.take(problem.gram, index, axis=0), xp.take(pattern, index, axis=0))
+    sharp = xp.take(rate, index, axis=0) * xp.linalg.eigvalsh(matrices)[:, -1]
+    return placed(fast, sharp, bound)
 
 
 def rounding(problem: Problem, change: Array) -> Array:
     """Return a bound on the rounding error of evaluating β⁰ + Ga for a = `change`, (B, m, n).
 
     Σ_j |G_ij| |a_j| is at most √G_ii Σ_j √G_jj |a_j|, and at most √G_ii √λ_max(G) ‖a‖₂
-    (Cauchy–Schwarz); the smaller one, times the error of a sum.
+    (Cauchy–Schwarz); the smaller one, times the error of a sum. Through a factor, G = LLᵀ, it is
+    at most √G_ii ‖(|L|ᵀ|a|)‖₂, which is at most √G_ii Σ_j √G_jj |a_j|.
     """
     xp = array_namespace(change)
-    lengths = xp.sqrt(xp.linalg.diagonal(problem.gram))[:, None, :]
-    by_entries = xp.sum(lengths * xp.abs(change), axis=-1, keepdims=True)
-    by_norm = xp.linalg.vector_norm(change, axis=-1, keepdims=True)
-    by_norm = by_norm * xp.sqrt(problem.eigenvalues[:, -1])[:, None, None]
-    size = lengths * xp.where(by_norm < by_entries, by_norm, by_entries)
-    return summation(problem.examples, change) * (xp.abs(problem.starting_predictions) + size)
+    gram = problem.inner_products
+    lengths = gram.lengths[:, None, :]
+    size = xp.sum(lengths * xp.abs(change), axis=-1, keepdims=True)
+    terms = problem.examples
+    if gram.factor is None:
+        by_norm = norm(change)
+        by_norm = (by_norm * xp.sqrt(gram.largest)[:, None])[..., None]
+        size = xp.where(by_norm < size, by_norm, size)
+    else:
+        terms = 2 * terms  # two sums in a row
+    return summation(terms, change) * (xp.abs(problem.starting_predictions) + lengths * size)
 
 
 def uncertainty(problem: Problem, state: State) -> Array:
@@ -118,25 +135,29 @@ def uncertainty(problem: Problem, state: State) -> Array:
     The rounding of their evaluation, plus what `state.error` in the weights makes of it:
     nothing for a neuron that has never been active.
     """
-    xp = array_namespace(problem.gram)
-    lengths = xp.sqrt(xp.linalg.diagonal(problem.gram))[:, None, :]
+    xp = array_namespace(state.pattern)
     mobile = xp.any((state.change != 0) | state.pattern, axis=-1, keepdims=True)
-    carried = lengths * state.error[:, None, None]
-    return rounding(problem, state.change) + xp.where(mobile, carried, 0 * carried)
+    carried = problem.inner_products.lengths[:, None, :] * state.error[:, None, None]
+    return state.rounding + xp.where(mobile, carried, 0 * carried)
 
 
-def residual_rounding(problem: Problem, state: State) -> Array:
-    """Return a bound on the rounding error of evaluating the residual, (B, n)."""
-    xp = array_namespace(problem.gram)
-    terms = xp.sum(xp.abs(state.predictions), axis=1) + xp.abs(problem.labels)
-    return xp.sum(rounding(problem, state.change), axis=1) + (
-        summation(problem.neurons, terms) * terms
-    )
+def over_neurons(values: Array) -> Array:
+    """Return the sum over the neurons of (B, m, n), (B, n)."""
+    return values[:, 0, :] if values.shape[1] == 1 else array_namespace(values).sum(values, axis=1)
+
+
+def norm(values: Array) -> Array:
+    """Return the Euclidean norm over the last axis."""
+    xp = array_namespace(values)
+    return xp.sqrt(xp.vecdot(values, values))
 
 
 def covered(state: State) -> Array:
     """Return the mask of examples on which at least one neuron is active, (B, n)."""
-    return array_namespace(state.pattern).any(state.pattern, axis=1)
+    pattern = state.pattern
+    return (
+        pattern[:, 0, :] if pattern.shape[1] == 1 else array_namespace(pattern).any(pattern, axis=1)
+    )
 
 
 def interaction(problem: Problem, pattern: Array) -> Array:
@@ -151,22 +172,124 @@ def _interaction(gram: Array, pattern: Array) -> Array:
 
 
 def certify_by_length(problem: Problem, state: State) -> Certificate:
-    """Certify with the eigenvalues of G alone, in O(mn) a step.
+    """Certify with bounds on the eigenvalues of G alone, in O(mn²) at most.
 
-    Every prediction moves by at most κ √G_ii ‖r_C‖₂/√λ_min(G): the energy-norm bound of
-    theory §4 with G_iC M⁻¹ G_Ci ≤ G_ii and M_CC ⪰ λ_min(G). κ = max(1, ηλ_max(M)) bounds
+    The energy-norm bound of theory §4 with ‖r_C‖ ≤ ‖r_C‖₂/√λ_min(G) in the norm of M⁻¹ and
+    `Gram.reach` for the other factor, since M_CC ⪰ λ_min(G). κ = max(1, ηλ_max(M)) bounds
     |1 − (1 − ηλ)^t| for all t while ηλ_max(M) < 2.
     """
-    xp = array_namespace(problem.gram)
-    highest = problem.eigenvalues[:, -1]
-    lowest = problem.eigenvalues[:, 0] - summation(problem.examples, highest) * highest
-    regular = lowest > REGULAR_ABOVE * highest
-    size = xp.linalg.vector_norm(_covered_residual(problem, state), axis=-1)
-    floor = xp.where(regular, lowest, xp.ones_like(lowest))
-    lengths = xp.sqrt(xp.linalg.diagonal(problem.gram))
-    drift = (_kappa(state.speed) * size / xp.sqrt(floor))[:, None] * lengths
-    applies = (regular & (state.speed < 2)) | ~xp.any(covered(state), axis=-1)
-    return _judge(problem, state, drift[:, None, :], size[:, None], applies)
+    xp = array_namespace(state.pattern)
+    gram, mask = problem.inner_products, covered(state)
+    regular = gram.smallest > REGULAR_ABOVE * gram.largest
+    size = norm(_covered_residual(state))
+    applies = (regular & (state.speed < 2)) | ~xp.any(mask, axis=-1)
+    floor = xp.where(regular, gram.smallest, xp.ones_like(size))
+    energy = _kappa(state.speed) * size / xp.sqrt(floor)
+    drift = energy[:, None, None] * gram.reach(state.pattern, mask)
+    return _judge(problem, state, drift, size[:, None], applies)
+
+
+def certify_by_limit(problem: Problem, state: State) -> tuple[Certificate, Array]:
+    """Certify by how close the path stays to the straight line to its limit [D].
+
+    With the eigenvalues of I − ηM on C in [a − b, a + b], a > 0 and A = a + b < 1, r(t) is aᵗr but
+    for an error of (Aᵗ − aᵗ)‖r‖ at most in the norm of M⁻¹. So prediction (k, i) is
+    β + (1 − aᵗ)(β^∞ − β), β^∞ its limit, but for Rᵢ(Aᵗ − aᵗ)‖r‖, Rᵢ its reach (`Gram.reach`). With
+    u = aᵗ that is a convex bound on how far it stays from zero, whose least value is known in
+    closed form. It costs as much as the solve that gives the limit; the step size hardly matters.
+
+    Returns the certificate and q = M_CC⁻¹ r_C, (B, n), 0 off C, so that the limit is
+    α_k − s_k D_k q (theory §3).
+    """
+    xp = array_namespace(state.pattern)
+    gram, mask = problem.inner_products, covered(state)
+    low, high = gram.range_on(mask)
+    error = summation(problem.examples, low)
+    kappa, slow_enough = _exponent(problem, state)
+    applies = (low > REGULAR_ABOVE * high) & slow_enough
+    floor = xp.sqrt(xp.where(applies, low, xp.ones_like(low)))
+
+    residual = xp.where(mask, state.residual, 0 * state.residual)
+    remainder, moved, image = _solved(problem, state.pattern, mask & applies[:, None], residual)
+    missed = norm(xp.where(mask, residual - image, 0 * residual)) + norm(
+        xp.where(mask, state.residual_rounding, 0 * residual)
+    )
+    inexact = 2 * (missed + error * norm(residual)) / floor
+    energy = xp.vecdot(residual, remainder)
+    energy = xp.sqrt(xp.where(energy > 0, energy, 0 * energy)) * (1 + error) + inexact
+    drift = energy[:, None, None] * gram.reach(state.pattern, mask) * (1 + error)
+    side = xp.where(state.pattern, state.predictions, -state.predictions)
+    turn = xp.where(state.pattern, -moved, moved)
+    least = _least_distance(side, turn, drift, kappa[:, None, None])
+    blur = inexact[:, None, None] * gram.lengths[:, None, :] + error * xp.abs(turn)
+    slack = least - blur - uncertainty(problem, state)
+    return _certificate(problem, state, slack, applies | ~xp.any(mask, axis=-1)), remainder
+
+
+def _exponent(problem: Problem, state: State) -> tuple[Array, Array]:
+    """Return κ = log A/log a of `certify_by_limit`, below 1, and where a > 0 and A < 1, (B,)."""
+    xp = array_namespace(state.speed)
+    low, high = problem.inner_products.range_on(covered(state))
+    error = summation(problem.examples, low)
+    slowest, quickest = problem.step_size * low * (1 - error), state.speed
+    if problem.neurons == 1:
+        quickest = xp.minimum(quickest, problem.step_size * high * (1 + error))
+    middle = (xp.maximum(quickest, slowest) + slowest) / 2 * (1 + error)
+    applies = (slowest > 0) & (middle < 1)
+    half = 0 * middle + 0.5
+    slower = xp.log1p(-xp.where(applies, slowest, half / 2))
+    kappa = slower / xp.log1p(-xp.where(applies, middle, half))
+    return xp.where(kappa < 1, kappa, 0 * kappa + (1 - epsilon(kappa))), applies
+
+
+def _least_distance(side: Array, turn: Array, drift: Array, kappa: Array) -> Array:
+    """Return min over u ∈ [0, 1] of side + (1 − u)·turn − drift·(u^κ − u), (B, m, n).
+
+    As κ < 1 the function is convex; its derivative vanishes at u^(κ−1) = (drift − turn)/(κ·drift).
+    """
+    xp = array_namespace(side)
+    one = xp.ones_like(drift)
+    moving = (drift > turn) & (drift > 0)
+    ratio = xp.where(moving, (drift - turn) / xp.where(moving, kappa * drift, one), one)
+    at = xp.where(ratio > 1, ratio, one) ** (-1 / (1 - kappa))
+    value = side + (1 - at) * turn - drift * (at**kappa - at)
+    return xp.where(value < side, value, side)
+
+
+def _solved(
+    problem: Problem, pattern: Array, mask: Array, residual: Array
+) -> tuple[Array, Array, Array]:
+    """Return q with M_CC q_C = r_C, 0 off C, (B, n), s_k G D_k q, (B, m, n), and Mq, (B, n)."""
+    gram = problem.inner_products
+    if problem.neurons == 1:
+        remainder = gram.solve_on(mask, residual[:, None, :])
+        image = gram.times(remainder)
+        return remainder[:, 0, :], problem.signs[:, :, None] * image, image[:, 0, :]
+    xp = array_namespace(pattern)
+    matrix = interaction(problem, pattern)
+    remainder = solve_on(matrix, mask, residual[:, :, None])[:, :, 0]
+    shared = xp.where(pattern, remainder[:, None, :], 0 * problem.starting_predictions)
+    moved = problem.signs[:, :, None] * gram.times(shared)
+    return remainder, moved, (matrix @ remainder[:, :, None])[:, :, 0]
+
+
+def promising(problem: Problem, state: State) -> tuple[Array, Array]:
+    """Return the masks of problems, (B,), that `certify_by_length` may certify, and that
+    `certify_by_limit` seems worth its cost for, in O(mn).
+
+    A covered example that is active has the reach √G_ii ≥ √λ_min(G), so that its prediction may
+    move by ‖r_C‖₂ at least, as far as the one certificate knows, or away from a straight line by
+    the largest uᵏ − u of that, about, as far as the other does.
+    """
+    xp = array_namespace(state.pattern)
+    room = xp.abs(state.predictions)
+    label = xp.abs(problem.labels)[:, None, :]
+    room = xp.where(label > room, label, room)
+    room = xp.where(state.pattern, room, xp.full_like(room, xp.inf))
+    room, size = xp.min(room, axis=(1, 2)), norm(_covered_residual(state))
+    kappa, applies = _exponent(problem, state)
+    largest = kappa ** (kappa / (1 - kappa)) * (1 - kappa)
+    return size <= room, applies & (largest * size <= room)
 
 
 def certify_by_energy(problem: Problem, state: State) -> tuple[Certificate, Array]:
@@ -194,14 +317,13 @@ def certify_by_energy(problem: Problem, state: State) -> tuple[Certificate, Arra
     lowered = xp.where(kept, values - relative * highest, xp.ones_like(values))
     inverse = xp.where(kept, 1 / lowered, 0 * values)
     tilt = relative * (1 + highest * xp.max(inverse, axis=-1, keepdims=True))
-    norm = xp.linalg.vector_norm
-    size = norm(_covered_residual(problem, state), axis=-1)
-    blur = norm(residual_rounding(problem, state), axis=-1)[:, None] + tilt * size[:, None]
-    energy = norm((xp.abs(coordinates) + blur) * xp.sqrt(inverse), axis=-1)
+    size = norm(_covered_residual(state))
+    blur = norm(state.residual_rounding)[:, None] + tilt * size[:, None]
+    energy = norm((xp.abs(coordinates) + blur) * xp.sqrt(inverse))
     active = xp.astype(state.pattern, problem.gram.dtype)
     rows = active[:, :, None, :] * problem.gram[:, None, :, :]
-    rotated = xp.abs(rows @ vectors[:, None, :, :]) + relative * norm(rows, axis=-1, keepdims=True)
-    reach = norm(rotated * xp.sqrt(inverse)[:, None, None, :], axis=-1)
+    rotated = xp.abs(rows @ vectors[:, None, :, :]) + relative * norm(rows)[..., None]
+    reach = norm(rotated * xp.sqrt(inverse)[:, None, None, :])
     clear = xp.all(zero | kept, axis=-1)
     speed = problem.step_size * highest[:, 0] * (1 + relative)
     applies = (clear & (speed < 2)) | ~xp.any(mask, axis=-1)
@@ -227,7 +349,7 @@ def certify_by_rows(problem: Problem, state: State) -> Certificate:
     contraction = xp.where(inside, contraction, xp.zeros_like(contraction))
     rows = (contraction @ weight[:, :, None])[:, :, 0] / weight
     kappa = xp.max(rows, axis=-1) + 4 * summation(problem.examples, rows)
-    worst = xp.max(_covered_residual(problem, state) / weight, axis=-1)
+    worst = xp.max(_covered_residual(state) / weight, axis=-1)
     applies = (kappa < 1) & xp.all(~mask | (size > 0), axis=-1)
     kappa = xp.where(applies, kappa, 0 * kappa)
     active = xp.astype(state.pattern, problem.gram.dtype) * weight[:, None, :]
@@ -237,10 +359,10 @@ def certify_by_rows(problem: Problem, state: State) -> Certificate:
     return _judge(problem, state, drift, weight * worst[:, None], applies)
 
 
-def _covered_residual(problem: Problem, state: State) -> Array:
+def _covered_residual(state: State) -> Array:
     """Return a bound on |r| on the covered examples, rounding included, 0 elsewhere, (B, n)."""
-    xp = array_namespace(problem.gram)
-    bound = xp.abs(state.residual) + residual_rounding(problem, state)
+    xp = array_namespace(state.residual)
+    bound = xp.abs(state.residual) + state.residual_rounding
     return xp.where(covered(state), bound, 0 * bound)
 
 
@@ -262,14 +384,20 @@ def _judge(
     `state.error` of it in weights, stays so: with one pattern and ηλ_max(M) < 2 the distance
     does not grow.
     """
-    xp = array_namespace(problem.gram)
+    xp = array_namespace(drift)
     error = uncertainty(problem, state)
-    alone = xp.sum(xp.astype(state.pattern, problem.gram.dtype), axis=1)[:, None, :] == 1
+    alone = over_neurons(xp.astype(state.pattern, problem.labels.dtype))[:, None, :] == 1
     agrees = problem.signs[:, :, None] * problem.labels[:, None, :] > 0
     by_drift = xp.abs(state.predictions) - drift * (1 + summation(problem.examples, drift))
     by_label = xp.abs(problem.labels)[:, None, :] - residual_bound[:, None, :]
     better = state.pattern & alone & agrees & (by_label > by_drift)
     slack = xp.where(better, by_label + 0 * by_drift, by_drift) - error
+    return _certificate(problem, state, slack, applies)
+
+
+def _certificate(problem: Problem, state: State, slack: Array, applies: Array) -> Certificate:
+    """Return what slacks (B, m, n) of the predictions certify, where the bound applies, (B,)."""
+    xp = array_namespace(slack)
     strict = ~state.pattern if problem.slope_at_zero else state.pattern
     safe = xp.where(strict, slack > 0, slack >= 0)
     least = xp.min(slack, axis=(1, 2))

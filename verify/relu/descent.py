@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-import array_api_compat
 import numpy as np
 
-from verify.arrays import Array, array_namespace, to_numpy
+from verify.arrays import Array, array_namespace, flatnonzero, placed, to_numpy
 from verify.errors import InputError
 from verify.linear_algebra import solve_on
 from verify.relu.certificate import (
-    Certificate,
     State,
     certify_by_energy,
     certify_by_length,
+    certify_by_limit,
     covered,
     interaction,
+    norm,
     observe,
-    residual_rounding,
+    promising,
     uncertainty,
 )
 from verify.relu.problem import Problem
-from verify.tolerances import epsilon
+from verify.tolerances import REGULAR_ABOVE, epsilon
 
 Host = np.ndarray[Any, Any]
 
@@ -32,8 +32,12 @@ CERTIFIED, UNDECIDED, DIVERGED = "certified", "undecided", "diverged"
 MAX_STEPS = 10_000
 """Steps after which an uncertified run is left undecided: a limit on cost, never evidence."""
 
-_FIRST_ENERGY_STEP = 8
-"""The O(n³) certificate is tried at this step and whenever the count of steps has doubled."""
+_FIRST_ENERGY_STEP, _FIRST_WHERE_REGULAR = 8, 64
+"""The O(n³) certificate is tried at this step and whenever the count of steps has doubled; where
+G is far from singular the cheap one is almost as sharp, and it is tried later."""
+
+_SELDOM = 4
+"""Steps between two looks at which runs more steps cannot decide."""
 
 _BLOW_UP = 1e8
 """Growth of the residual over labels and start from which a run counts as diverged."""
@@ -89,13 +93,14 @@ class Run:
 
 def start(problem: Problem) -> State:
     """Return the state before the first step."""
-    xp = array_namespace(problem.gram)
-    return observe(problem, xp.zeros_like(problem.starting_predictions))
+    return observe(
+        problem, array_namespace(problem.labels).zeros_like(problem.starting_predictions)
+    )
 
 
 def gradient_step(problem: Problem, state: State) -> State:
     """Take one step: α_k ← α_k − η s_k D_k r, with predictions from the Gram matrix (theory §2)."""
-    xp = array_namespace(problem.gram)
+    xp = array_namespace(state.change)
     scale = problem.step_size[:, None, None] * problem.signs[:, :, None]
     gradient = scale * state.residual[:, None, :]
     change = state.change - xp.where(state.pattern, gradient, xp.zeros_like(gradient))
@@ -111,9 +116,9 @@ def _error_after(problem: Problem, state: State, change: Array) -> Array:
     xp = array_namespace(change)
     eps = epsilon(change)
     eta = problem.step_size[:, None]
-    blur = eta * (residual_rounding(problem, state) + 4 * eps * xp.abs(state.residual))
+    blur = eta * (state.residual_rounding + 4 * eps * xp.abs(state.residual))
     blur = xp.where(state.pattern, blur[:, None, :], 0 * change) + eps * xp.abs(change)
-    length = xp.sqrt(problem.eigenvalues[:, -1] * xp.sum(blur * blur, axis=(1, 2)))
+    length = xp.sqrt(problem.inner_products.largest * xp.sum(blur * blur, axis=(1, 2)))
     growth = xp.where(state.speed > 2, state.speed - 1, xp.ones_like(state.speed))
     return growth * state.error + length
 
@@ -125,77 +130,97 @@ def descend(problem: Problem, max_steps: int = MAX_STEPS) -> Run:
     certificate says that the pattern can never change again, the limit is reached in one
     solve. Nothing is certified because it "has not changed for a while".
 
+    Everything stays where the problem's arrays are; what the host has to know comes at the end.
+
     max_steps: at least 1; problems without a certificate by then are "undecided".
     Raises InputError for max_steps below 1.
     """
     if not isinstance(max_steps, int | np.integer) or max_steps < 1:
         raise InputError(f"max_steps={max_steps!r}, expected a whole number of at least 1")
     running = _begin(problem)
-    outcomes: list[_Outcome] = []
+    ended: list[_Ended] = []
     for step in range(1, max_steps + 1):
-        running = _advance(running, step)
-        running = _retire(running, step, step == max_steps, outcomes)
-        if not running.position.size:
+        left = _retire(_advance(running, step), step, step == max_steps, ended)
+        if left is None:
             break
-    return _assemble(problem, outcomes)
+        running = left
+    return _assembled(problem, ended)
+
+
+_STATUSES = (CERTIFIED, UNDECIDED, DIVERGED)
+"""Statuses by the number that stands for them on a device."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Running:
-    """The problems still without an outcome, and what is folded over their steps."""
+    """The problems of which some are still without an outcome, and what is folded over steps.
+
+    open: (B,), those without an outcome. The others wait to be dropped: a batch is copied
+    together only when half of it has ended.
+    """
 
     problem: Problem
     state: State
     first_pattern: Array
     scale: Array
-    position: Host
-    last_flip: Host
-    freeze_margin: Host
-    near_ties: Host
+    position: Array
+    last_flip: Array
+    freeze_margin: Array
+    near_ties: Array
+    open: Array
 
-    def take(self, mask: Host) -> _Running:
-        """Return the running problems where `mask`, (B,), is set."""
-        xp = array_namespace(self.first_pattern)
-        index = xp.asarray(np.flatnonzero(mask), device=self.problem.gram.device)
-
-        def rows(array: Array) -> Array:
-            return xp.take(array, index, axis=0)
-
-        state = State(*(rows(getattr(self.state, field.name)) for field in fields(State)))
-        return _Running(
-            self.problem.select(index),
-            state,
-            rows(self.first_pattern),
-            rows(self.scale),
-            self.position[mask],
-            self.last_flip[mask],
-            self.freeze_margin[mask],
-            self.near_ties[mask],
-        )
+    def take(self, index: Array) -> _Running:
+        """Return the running problems at the integer positions `index`, (K,)."""
+        others = (_taken(getattr(self, field.name), index) for field in fields(_Running)[2:])
+        return _Running(self.problem.select(index), _rows(self.state, index), *others)
 
 
 @dataclass(frozen=True, eq=False)
-class _Outcome:
-    """Problems that ended together: where they stood in the batch, and their runs."""
+class _Ended:
+    """K problems that ended together, and where they stood in the batch.
 
-    position: Host
-    run: Run
+    status: (K,), the place in `_STATUSES`.   remainder: (K, n), what is left to change in the
+    coefficients where it is known, 0 elsewhere.   jumps: (K,), whether it has to be solved for.
+    """
+
+    position: Array
+    status: Array
+    steps: Array
+    change: Array
+    residual: Array
+    pattern_after_first_step: Array
+    final_pattern: Array
+    last_flip: Array
+    freeze_margin: Array
+    near_ties: Array
+    remainder: Array
+    jumps: Array
+
+
+def _taken(array: Array, index: Array) -> Array:
+    return array_namespace(array).take(array, index, axis=0)
+
+
+def _rows(state: State, index: Array) -> State:
+    return State(*(_taken(getattr(state, field.name), index) for field in fields(State)))
 
 
 def _begin(problem: Problem) -> _Running:
-    xp = array_namespace(problem.gram)
+    xp = array_namespace(problem.labels)
     state = start(problem)
-    norm = xp.linalg.vector_norm
-    scale = norm(state.residual, axis=-1) + norm(problem.labels, axis=-1)
+    where = problem.labels.device
+    counts = xp.zeros(problem.batch, dtype=xp.int64, device=where)
+    scale = norm(state.residual) + norm(problem.labels)
     return _Running(
         problem=problem.without_features(),
         state=state,
         first_pattern=state.pattern,
         scale=scale,
-        position=np.arange(problem.batch),
-        last_flip=np.zeros(problem.batch, dtype=np.int64),
-        freeze_margin=np.full(problem.batch, np.inf),
-        near_ties=np.zeros(problem.batch, dtype=np.int64),
+        position=xp.arange(problem.batch, device=where),
+        last_flip=counts,
+        freeze_margin=xp.full_like(scale, xp.inf),
+        near_ties=counts,
+        open=counts == 0,
     )
 
 
@@ -205,122 +230,182 @@ def _advance(running: _Running, step: int) -> _Running:
     problem, before = running.problem, running.state
     state = gradient_step(problem, before)
     first = state.pattern if step == 1 else running.first_pattern
-    flipped = to_numpy(xp.any(state.pattern != before.pattern, axis=(1, 2)))
+    flipped = xp.any(state.pattern != before.pattern, axis=(1, 2))
     side = xp.where(first, state.predictions, -state.predictions)
-    margin = to_numpy(xp.min(side, axis=(1, 2)))
     near = xp.abs(state.predictions) < uncertainty(problem, state)
-    ties = to_numpy(xp.sum(xp.astype(near, xp.int64), axis=(1, 2)))
     return replace(
         running,
         state=state,
         first_pattern=first,
-        last_flip=np.where(flipped, step, running.last_flip),
-        freeze_margin=np.minimum(running.freeze_margin, margin),
-        near_ties=running.near_ties + ties,
+        last_flip=xp.where(flipped, xp.full_like(running.last_flip, step), running.last_flip),
+        freeze_margin=xp.minimum(running.freeze_margin, xp.min(side, axis=(1, 2))),
+        near_ties=running.near_ties + xp.sum(xp.astype(near, xp.int64), axis=(1, 2)),
     )
 
 
-def _retire(running: _Running, step: int, last: bool, outcomes: list[_Outcome]) -> _Running:
-    """Move the problems whose outcome is known to `outcomes`; return the others."""
-    certificate = certify_by_length(running.problem, running.state)
-    running = _freeze(running, step, to_numpy(certificate.frozen), certificate, outcomes)
-    doubled = step >= _FIRST_ENERGY_STEP and step & (step - 1) == 0
-    due = _beyond_help(running) | last
-    if running.position.size and (doubled or due.any()):
-        certificate, solution = certify_by_energy(running.problem, running.state)
-        frozen = to_numpy(certificate.frozen) & (due | doubled)
-        running = _freeze(running, step, frozen, certificate, outcomes, solution)
-        due = due[~frozen]
-    size = array_namespace(running.scale).linalg.vector_norm(running.state.residual, axis=-1)
-    diverged = to_numpy(~(size <= _BLOW_UP * running.scale))
-    for mask, status in ((diverged, DIVERGED), (due & ~diverged, UNDECIDED)):
-        if mask.any():
-            given_up = running.take(mask)
-            nothing = 0 * given_up.state.residual
-            outcomes.append(_outcome(given_up, status, step, nothing, np.inf))
-    ended = diverged | due
-    return running.take(~ended) if ended.any() else running
+def _retire(running: _Running, step: int, last: bool, ended: list[_Ended]) -> _Running | None:
+    """Move the problems whose outcome is known to `ended`; return the others, None without any."""
+    xp = array_namespace(running.scale)
+    left = running.open
+    by_length, by_limit = promising(running.problem, running.state)
+    if _limit_is_due(running, step) and bool(xp.any(left & by_limit)):
+        certificate, solution = certify_by_limit(running.problem, running.state)
+        frozen = left & certificate.frozen
+        if bool(xp.any(frozen)):
+            ended.append(_ending(running, frozen, step, CERTIFIED, certificate.slack, solution))
+        left = left & ~frozen
+    if bool(xp.any(left & by_length)):
+        certificate = certify_by_length(running.problem, running.state)
+        frozen = left & certificate.frozen
+        if bool(xp.any(frozen)):
+            ended.append(_ending(running, frozen, step, CERTIFIED, certificate.slack))
+        left = left & ~frozen
+    given_up = left
+    if not last:
+        given_up = left & _beyond_help(running) if step % _SELDOM == 0 else left & ~left
+    tried = given_up | (left & _energy_is_due(running, step))
+    if bool(xp.any(tried)):
+        settled = _settled_by_energy(running, tried, step, ended)
+        left, given_up = left & ~settled, given_up & ~settled
+    size = norm(running.state.residual)
+    diverged = left & ~(size <= _BLOW_UP * running.scale)
+    undecided = given_up & ~diverged
+    lost = bool(xp.any(diverged | undecided))
+    if lost:
+        for mask, status in ((diverged, DIVERGED), (undecided, UNDECIDED)):
+            ended.append(_ending(running, mask, step, status))
+    return _compacted(replace(running, open=left & ~(diverged | undecided)), now=lost)
 
 
-def _beyond_help(running: _Running) -> Host:
+def _compacted(running: _Running, now: bool) -> _Running | None:
+    """Drop the problems that have ended, once they are half of the batch or where it must be now:
+    a path that is not certified may overflow later."""
+    xp = array_namespace(running.open)
+    count = int(xp.sum(xp.astype(running.open, xp.int64)))
+    if not count:
+        return None
+    if count == running.problem.batch or not (now or 2 * count <= running.problem.batch):
+        return running
+    return running.take(flatnonzero(running.open))
+
+
+def _limit_is_due(running: _Running, step: int) -> bool:
+    """Say whether the certificate that costs a solve is tried: whenever the steps have doubled,
+    of several neurons, whose M is another matrix than G, somewhat later."""
+    return step & (step - 1) == 0 and step >= (1 if running.problem.neurons == 1 else 4)
+
+
+def _energy_is_due(running: _Running, step: int) -> Array:
+    """Return the mask of the problems on which the O(n³) certificate is tried at `step`, (B,)."""
+    nowhere = running.scale < 0
+    if step < _FIRST_ENERGY_STEP or step & (step - 1):
+        return nowhere
+    gram = running.problem.inner_products
+    return (
+        ~nowhere if step >= _FIRST_WHERE_REGULAR else gram.smallest <= REGULAR_ABOVE * gram.largest
+    )
+
+
+def _beyond_help(running: _Running) -> Array:
     """Return the mask of the problems that more steps cannot decide, (B,).
 
     The residual has vanished up to rounding, or rounding errors may have grown too large.
     """
     xp = array_namespace(running.scale)
     problem, state = running.problem, running.state
-    norm = xp.linalg.vector_norm
-    size = norm(xp.where(covered(state), state.residual, 0 * state.residual), axis=-1)
-    at_rest = size <= norm(residual_rounding(problem, state), axis=-1)
-    lost = state.error * xp.sqrt(problem.eigenvalues[:, -1]) > _LOST * running.scale
-    return to_numpy(at_rest | lost)
+    size = norm(xp.where(covered(state), state.residual, 0 * state.residual))
+    at_rest = size <= norm(state.residual_rounding)
+    lost = state.error * xp.sqrt(problem.inner_products.largest) > _LOST * running.scale
+    return at_rest | lost
 
 
-def _freeze(
+def _settled_by_energy(running: _Running, tried: Array, step: int, ended: list[_Ended]) -> Array:
+    """Try the O(n³) certificate where `tried`, (B,), and return where it settled the limit."""
+    xp = array_namespace(running.scale)
+    part = running.take(flatnonzero(tried))
+    certificate, solution = certify_by_energy(part.problem, part.state)
+    if bool(xp.any(certificate.frozen)):
+        ended.append(
+            _ending(part, certificate.frozen, step, CERTIFIED, certificate.slack, solution)
+        )
+    return placed(tried, certificate.frozen, tried & ~tried)
+
+
+def _ending(
     running: _Running,
+    mask: Array,
     step: int,
-    frozen: Host,
-    certificate: Certificate,
-    outcomes: list[_Outcome],
+    status: str,
+    slack: Array | None = None,
     solution: Array | None = None,
-) -> _Running:
-    """Move the problems `frozen`, (B,), to `outcomes`, at their limits; return the others.
+) -> _Ended:
+    """Return the problems where `mask`, (B,), is set, as they end.
 
-    solution: (B, n), what is left to change in the coefficients, where it is known already.
+    slack: (B,), what their certificate guarantees.   solution: (B, n), what is left to change in
+    the coefficients, where it is known already.
     """
-    if not frozen.any():
-        return running
-    settled = running.take(frozen)
-    if solution is None:
-        remainder = _remaining_change(settled.problem, settled.state)
-    else:
-        xp = array_namespace(solution)
-        index = xp.asarray(np.flatnonzero(frozen), device=settled.problem.gram.device)
-        remainder = xp.take(solution, index, axis=0)
-    slack = to_numpy(certificate.slack)[frozen]
-    outcomes.append(_outcome(settled, CERTIFIED, step, remainder, slack))
-    return running.take(~frozen)
-
-
-def _remaining_change(problem: Problem, state: State) -> Array:
-    """Return q with M_CC q_C = r_C and q = 0 elsewhere, (B, n), for regular M_CC."""
-    matrix = interaction(problem, state.pattern)
-    return solve_on(matrix, covered(state), state.residual[:, :, None])[:, :, 0]
-
-
-def _outcome(
-    ended: _Running, status: str, step: int, remainder: Array, slack: Host | float
-) -> _Outcome:
-    """Close the runs `ended`: α_k^∞ = α_k − s_k D_k q for the `remainder` q (theory §3)."""
-    xp = array_namespace(remainder)
-    problem, state = ended.problem, ended.state
-    jump = problem.signs[:, :, None] * remainder[:, None, :]
-    change = state.change - xp.where(state.pattern, jump, xp.zeros_like(jump))
-    count = ended.position.size
-    run = Run(
-        problem=problem,
-        status=np.full(count, status),
-        steps=np.full(count, step),
-        duals=problem.starting_duals + change,
-        predictions=problem.starting_predictions + change @ problem.gram,
-        pattern_after_first_step=ended.first_pattern,
+    xp = array_namespace(running.scale)
+    index = flatnonzero(mask)
+    state = _rows(running.state, index)
+    margin = _taken(running.freeze_margin, index)
+    position = _taken(running.position, index)
+    return _Ended(
+        position=position,
+        status=xp.full_like(position, _STATUSES.index(status)),
+        steps=xp.full_like(position, step),
+        change=state.change,
+        residual=state.residual,
+        pattern_after_first_step=_taken(running.first_pattern, index),
         final_pattern=state.pattern,
-        last_flip=ended.last_flip,
-        freeze_margin=np.minimum(ended.freeze_margin, slack),
-        near_ties=ended.near_ties,
+        last_flip=_taken(running.last_flip, index),
+        freeze_margin=margin if slack is None else xp.minimum(margin, _taken(slack, index)),
+        near_ties=_taken(running.near_ties, index),
+        remainder=0 * state.residual if solution is None else _taken(solution, index),
+        jumps=xp.full_like(position, status == CERTIFIED and solution is None),
     )
-    return _Outcome(ended.position, run)
 
 
-def _assemble(problem: Problem, outcomes: list[_Outcome]) -> Run:
-    """Put the runs back into the order of the batch."""
-    order = np.argsort(np.concatenate([outcome.position for outcome in outcomes]))
+def _assembled(problem: Problem, ended: list[_Ended]) -> Run:
+    """Put the problems back into the order of the batch, at their limits.
 
-    def merged(name: str) -> Any:
-        parts = [getattr(outcome.run, name) for outcome in outcomes]
-        xp = array_namespace(*parts)
-        index = xp.asarray(order, device=array_api_compat.device(parts[0]))
-        return xp.take(xp.concat(parts, axis=0), index, axis=0)
+    α_k^∞ = α_k − s_k D_k q with q = M_CC⁻¹ r_C on the covered examples (theory §3).
+    """
+    xp = array_namespace(problem.labels)
+    order = xp.argsort(xp.concat([each.position for each in ended]))
+    whole = _Ended(
+        *(
+            _taken(xp.concat([getattr(each, field.name) for each in ended], axis=0), order)
+            for field in fields(_Ended)
+        )
+    )
+    pattern = whole.final_pattern
+    mask = xp.any(pattern, axis=1) & (whole.jumps > 0)[:, None]
+    remainder = whole.remainder
+    if bool(xp.any(mask)):
+        remainder = remainder + _remaining_change(problem, pattern, mask, whole.residual)
+    jump = problem.signs[:, :, None] * remainder[:, None, :]
+    change = whole.change - xp.where(pattern, jump, xp.zeros_like(jump))
+    told = (whole.status, whole.steps, whole.last_flip, whole.near_ties)
+    counts = to_numpy(xp.stack(told))
+    return Run(
+        problem=problem.without_features(),
+        status=np.asarray(_STATUSES)[counts[0]],
+        steps=counts[1],
+        duals=problem.starting_duals + change,
+        predictions=problem.starting_predictions + problem.inner_products.times(change),
+        pattern_after_first_step=whole.pattern_after_first_step,
+        final_pattern=pattern,
+        last_flip=counts[2],
+        freeze_margin=to_numpy(whole.freeze_margin),
+        near_ties=counts[3],
+    )
 
-    names = [field.name for field in fields(Run) if field.name != "problem"]
-    return Run(problem=problem, **{name: merged(name) for name in names})
+
+def _remaining_change(problem: Problem, pattern: Array, mask: Array, residual: Array) -> Array:
+    """Return q with M_CC q_C = r_C and q = 0 off C, (B, n), for the masks C, (B, n).
+
+    M_CC must be regular. Of one neuron M is G itself.
+    """
+    if problem.neurons == 1:
+        return problem.inner_products.solve_on(mask, residual[:, None, :])[:, 0, :]
+    return solve_on(interaction(problem, pattern), mask, residual[:, :, None])[:, :, 0]

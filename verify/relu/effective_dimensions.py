@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from verify.arrays import Array, array_namespace, to_numpy
 from verify.errors import InputError
-from verify.tolerances import SINGULAR_BELOW, summation
+from verify.tolerances import SINGULAR_BELOW
 
 if TYPE_CHECKING:
     from verify.relu.problem import Problem
@@ -103,12 +103,8 @@ def conditioning(problem: Problem) -> Values:
 
 
 def solve_error(problem: Problem) -> Values:
-    """Bound on the relative rounding error of a solution of Gα = b, (B,): γ·λ_max/λ_min.
-
-    To first order in γ, the error of a sum of n terms (Higham 2002, §7.1 and §10.1); G itself is
-    taken as given.
-    """
-    return np.asarray(summation(problem.examples, problem.gram) * conditioning(problem))
+    """Bound on the relative rounding error of a solution of Gα = b, (B,): `Gram.solve_error`."""
+    return np.asarray(to_numpy(problem.inner_products.solve_error))
 
 
 def relative_step(problem: Problem) -> Values:

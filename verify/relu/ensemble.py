@@ -12,12 +12,17 @@ from numpy.typing import NDArray
 from verify.arrays import Backend
 from verify.errors import InputError, UnknownName
 from verify.relu.effective_dimensions import EffectiveDimensions, regime_index_from
+from verify.relu.factor import Factor
+from verify.relu.gram import Gram
 from verify.relu.problem import Problem
-from verify.relu.sampling import explicit_levels, feature_gram
+from verify.relu.sampling import explicit_levels, feature_gram, wishart_factor
 from verify.relu.spectra import Spectrum
 from verify.tolerances import SINGULAR_BELOW
 
 Floats = NDArray[np.float64]
+
+MANY = 256
+"""Examples from which a factor of their Gram matrix is kept in place of the matrix."""
 
 STARTS = ("positive", "constant", "random_sign", "zero")
 """The kinds of `Start`."""
@@ -96,25 +101,23 @@ class Start:
             raise InputError(f"low={self.low!r}, expected 0 <= low <= high={self.high!r}")
 
     def draw(
-        self, generator: Generator, gram: Floats, neurons: int, trace: float, regular: bool
+        self, generator: Generator, gram: Gram, neurons: int, trace: float, regular: bool
     ) -> Floats:
-        """Draw starting predictions, (B, neurons, n), for Gram matrices (B, n, n) of trace τ.
+        """Draw starting predictions, (B, neurons, n), for Gram matrices of trace τ.
 
         regular: whether all the Gram matrices are known to be far from singular.
         """
-        shape = (gram.shape[0], neurons, gram.shape[-1])
+        shape = (gram.batch, neurons, gram.examples)
         if self.kind == "zero":
             return np.zeros(shape)
         if self.kind == "random_sign":
             normal = generator.standard_normal(shape)
-            root = np.linalg.cholesky(gram) if regular else _eigen_root(gram)
-            scale = self.high / np.sqrt(trace)
-            return np.asarray(scale * normal @ root.swapaxes(-2, -1), dtype=np.float64)
+            return np.asarray(self.high / np.sqrt(trace) * _rooted(gram, normal, regular))
         if self.kind == "constant":
             wanted = np.full(shape, self.high)
         else:
             wanted = self.high - (self.high - self.low) * generator.random(shape)
-        return wanted if regular else _attainable(gram, wanted)
+        return wanted if regular else _attainable(gram.dense, wanted)
 
 
 @dataclass(frozen=True)
@@ -181,10 +184,11 @@ class Ensemble:
             raise InputError(f"trials={trials!r}, expected a whole number >= 1")
         for_features, for_labels, for_start = generator.spawn(3)
         n, m, trace = self.examples, len(self.signs), self.spectrum.trace
-        gram = feature_gram(for_features, n, self.spectrum, self.entries, trials)
+        labels = self.labels.draw(for_labels, n, trials)
+        gram = self._inner_products(for_features, labels)
         problem = Problem(
-            gram=gram,
-            labels=self.labels.draw(for_labels, n, trials),
+            inner_products=gram,
+            labels=labels,
             starting_predictions=self.start.draw(for_start, gram, m, trace, self._regular),
             signs=np.tile(np.asarray(self.signs, dtype=np.float64), (trials, 1)),
             step_size=np.full(trials, self.relative_step / trace),
@@ -193,6 +197,24 @@ class Ensemble:
             law=self.effective_dimensions.broadcast(trials),
         )
         return problem if backend is None else problem.to(backend)
+
+    def _inner_products(self, generator: Generator, labels: Floats) -> Gram:
+        """Draw Gram matrices for labels (B, n).
+
+        Many isotropic Gaussian examples through a factor, with the label class of the first
+        neuron leading: they are exchangeable, and independent of the labels.
+        """
+        spectrum, trials = self.spectrum, labels.shape[0]
+        one_level = len(spectrum.values) == 1 and self.entries == "gaussian"
+        if not (one_level and self.examples >= MANY and spectrum.dimension > self.examples - 1):
+            return Gram(feature_gram(generator, self.examples, spectrum, self.entries, trials))
+        lower = wishart_factor(generator, self.examples, spectrum.dimension, trials)
+        if spectrum.values[0] != 1.0:
+            lower *= np.sqrt(spectrum.values[0])
+        own = labels * self.signs[0] > 0
+        return Gram(
+            factor=Factor(lower, np.argsort(~own, axis=-1, kind="stable"), own.sum(axis=-1))
+        )
 
     @property
     def _regular(self) -> bool:
@@ -206,6 +228,14 @@ def _range(gram: Floats) -> tuple[Floats, Floats]:
     values, vectors = np.linalg.eigh(gram)
     floor = SINGULAR_BELOW * gram.shape[-1] * values[:, -1:]
     return np.where(values > floor, values, 0.0), vectors
+
+
+def _rooted(gram: Gram, rows: Floats, regular: bool) -> Floats:
+    """Return Rz, RRᵀ = G, for each of the rows z of (B, m, n)."""
+    if gram.factor is not None:
+        return gram.factor.root(rows)
+    root = np.linalg.cholesky(gram.dense) if regular else _eigen_root(gram.dense)
+    return np.asarray(rows @ root.swapaxes(-2, -1))
 
 
 def _eigen_root(gram: Floats) -> Floats:

@@ -11,22 +11,20 @@ from typing import Any
 
 from verify.arrays import Array, array_namespace, device
 from verify.errors import InputError
-from verify.linear_algebra import solve_on
 from verify.relu.descent import Run, gradient_step, start
+from verify.relu.gram import Gram
 from verify.relu.minimum_norm import MinimumNorm
 from verify.relu.problem import Problem
 
 
 def norm_in_span(gram: Array, duals: Array) -> Array:
     """Return ‖Xᵀα‖₂ = √(αᵀGα) for each row of duals (B, m, n), (B, m)."""
-    xp = array_namespace(gram)
-    square = xp.sum(duals * (duals @ gram), axis=-1)
-    return xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))
+    return Gram(gram).norms(duals)
 
 
 def outside_span(problem: Problem) -> Array:
     """Return √Σ_k ‖w_k^⊥‖², the size of the start's parts outside the span of the data, (B,)."""
-    xp = array_namespace(problem.gram)
+    xp = array_namespace(problem.labels)
     square = xp.sum(xp.linalg.diagonal(problem.perpendicular_gram), axis=-1)
     return xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))
 
@@ -43,7 +41,7 @@ def implicit_bias_gap(run: Run, best: MinimumNorm) -> Array:
             f"run has duals of shape {tuple(run.duals.shape)}, best of {tuple(best.duals.shape)}: "
             "expected both of one problem"
         )
-    inside = norm_in_span(run.problem.gram, run.duals - best.duals)
+    inside = run.problem.inner_products.norms(run.duals - best.duals)
     return xp.sqrt(xp.sum(inside**2, axis=-1) + outside_span(run.problem) ** 2)
 
 
@@ -58,14 +56,14 @@ def nearest_interpolant(problem: Problem) -> Array:
     Duals (B, m, n) of w_k^1 + X_C⁺(|y_C| − X_C w_k^1), C the class: the limit of gradient descent
     if every neuron is active exactly on its class from step one on (theory §6).
     """
-    xp = array_namespace(problem.gram)
+    xp = array_namespace(problem.labels)
     duals, classes = duals_after_first_step(problem), problem.label_classes
-    missing = xp.abs(problem.labels)[:, None, :] - duals @ problem.gram
+    gram = problem.inner_products
+    missing = xp.abs(problem.labels)[:, None, :] - gram.times(duals)
     corrections = [
-        solve_on(problem.gram, classes[:, k, :], missing[:, k, :, None])[:, :, 0]
-        for k in range(problem.neurons)
+        gram.solve_on(classes[:, k, :], missing[:, k : k + 1, :]) for k in range(problem.neurons)
     ]
-    return duals + xp.stack(corrections, axis=1)
+    return duals + xp.concat(corrections, axis=1)
 
 
 def schur_gap(problem: Problem, best: MinimumNorm) -> Array:
@@ -74,15 +72,16 @@ def schur_gap(problem: Problem, best: MinimumNorm) -> Array:
     Off the label class C of neuron k, Δ_k = α_k¹ − α_k⋆, and S_k is the Schur complement of G_CC
     there; the duals on the class do not enter.
     """
-    xp = array_namespace(problem.gram)
+    xp = array_namespace(problem.labels)
     classes = problem.label_classes
     difference = duals_after_first_step(problem) - best.duals
     difference = xp.where(classes, xp.zeros_like(difference), difference)
-    image = difference @ problem.gram
+    gram = problem.inner_products
+    image = gram.times(difference)
     square = xp.sum(difference * image, axis=(1, 2))
     for k in range(problem.neurons):
         own = classes[:, k, :]
-        explained = solve_on(problem.gram, own, image[:, k, :, None])[:, :, 0]
+        explained = gram.solve_on(own, image[:, k : k + 1, :])[:, 0, :]
         square = square - xp.sum(xp.where(own, image[:, k, :] * explained, 0 * explained), axis=-1)
     return xp.sqrt(xp.where(square > 0, square, 0 * square) + outside_span(problem) ** 2)
 
@@ -94,7 +93,7 @@ def leading_order(problem: Problem, trace: Any) -> Array:
     §6). For one neuron that is ‖c|y₋| − (1−c)β⁰₋‖/√τ, where S− is all but S+: a label of zero
     counts.   trace: τ, a number or (B,).
     """
-    xp = array_namespace(problem.gram)
+    xp = array_namespace(problem.labels)
     trace = _per_problem(problem, trace)
     problem.require_one_neuron_a_class("nothing is known of the gap where neurons share a sign")
     signs, starts = problem.signs[:, :, None], problem.starting_predictions
@@ -115,7 +114,7 @@ def deductive_bounds(problem: Problem, trace: Any) -> tuple[Array, Array]:
 
     trace: any τ > 0, a number or (B,).
     """
-    xp = array_namespace(problem.gram)
+    xp = array_namespace(problem.labels)
     trace = _per_problem(problem, trace)
     scaled = problem.eigenvalues / trace[:, None]
     delta = xp.max(xp.abs(scaled - 1), axis=-1)
@@ -138,8 +137,8 @@ def deductive_bounds(problem: Problem, trace: Any) -> tuple[Array, Array]:
 
 def _per_problem(problem: Problem, trace: Any) -> Array:
     """Return τ as (B,) beside the problem's arrays. Raises InputError unless it is positive."""
-    xp = array_namespace(problem.gram)
-    there = xp.asarray(trace, dtype=problem.gram.dtype, device=device(problem.gram))
+    xp = array_namespace(problem.labels)
+    there = xp.asarray(trace, dtype=problem.labels.dtype, device=device(problem.labels))
     if there.ndim > 1 or not bool(xp.all(there > 0)):
         raise InputError(f"trace={trace!r}, expected a positive number, or one for each problem")
     return xp.broadcast_to(there, (problem.batch,))

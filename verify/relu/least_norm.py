@@ -4,20 +4,24 @@
 
 In dual form z = Aᵀμ with K = AAᵀ: (Kμ − b)_E = 0, (Kμ − b)_I ≥ 0, μ_I ≥ 0, complementary. An
 *active* set F ⊂ I of inequalities met with equality determines μ by one positive definite solve
-on E ∪ F.
+on E ∪ F. The rows of A are ± rows of a matrix X whose Gram matrix is known, K = S XXᵀ S.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
+from typing import Any
 
-import numpy as np
-
-from verify.arrays import Array, array_namespace, to_numpy
-from verify.linear_algebra import solve_on
+from verify.arrays import Array, array_namespace, flatnonzero, placed
+from verify.relu.gram import ROUGH, Gram
+from verify.tolerances import epsilon
 
 _PATIENCE = 3
 """Block exchanges allowed without progress before exchanges go one at a time."""
+
+_ROUGH_EXCHANGES = 6
+"""Block exchanges on rough solutions, before the exact ones."""
 
 _EXCHANGES, _EXCHANGES_PER_CONSTRAINT = 1_000, 10
 """Exchanges after which pivoting gives up, because one at a time can take exponentially many
@@ -28,18 +32,81 @@ _EXCHANGES, _EXCHANGES_PER_CONSTRAINT = 1_000, 10
 class LeastNorm:
     """B least-norm programs of N constraints each, some of which may be left out.
 
-    matrix: (B, N, N), K = AAᵀ, positive definite.   bound: (B, N), b.
+    gram: XXᵀ, (B, N, N), positive definite.   side: (B, N), ±1, the diagonal of S.
+    bound: (B, N), b.
     equality, inequality: (B, N), the disjoint masks E and I; the other constraints are not there.
     """
 
-    matrix: Array
+    gram: Gram
+    side: Array
     bound: Array
     equality: Array
     inequality: Array
 
     def solve(self) -> Array:
-        """Return the multipliers μ, (B, N), zero where a constraint is slack or not there."""
-        return self._multipliers(self._active_set())
+        """Return the multipliers μ, (B, N), zero where a constraint is slack or not there.
+
+        Block principal pivoting (Júdice and Pires 1994), first on rough solutions where those
+        are cheaper: they may choose another way to the active set, not another active set.
+        """
+        active = ~self.equality & self.equality
+        multipliers = None
+        if bool(array_namespace(active).any(self.gram.iterative)):
+            active, multipliers = self._pivoted(active, None, _ROUGH_EXCHANGES, rough=True)
+        most = _EXCHANGES + _EXCHANGES_PER_CONSTRAINT * int(self.bound.shape[-1])
+        return self._pivoted(active, multipliers, most)[1]
+
+    def _pivoted(
+        self, active: Array, start: Array | None, most: int, rough: bool = False
+    ) -> tuple[Array, Array]:
+        """Exchange infeasible indices until there are none, or `most` times; return F and μ.
+
+        All of them at once; if that has not lowered their number for a while, only the last one
+        (Murty's rule), which terminates because the Schur complement on I is a P-matrix.
+
+        active: (B, N), the F to begin with.   start: a guess of μ.   rough: see `Gram.solve_on`;
+        what is returned is then a place to begin from.
+        """
+        xp = array_namespace(self.bound)
+        size, where = int(self.bound.shape[-1]), self.bound.device
+        places = xp.arange(size, device=where)
+        program, multipliers = self, start
+        open_ = None
+        fewest = xp.full((self.bound.shape[0],), size + 1, dtype=xp.int64, device=where)
+        patience = xp.full_like(fewest, _PATIENCE)
+        left = fewest > 0
+        ended = (active, xp.zeros_like(self.bound))
+        for _ in range(most):
+            found = program._multipliers(active, multipliers, rough)
+            multipliers = found if open_ is None else xp.where(open_[:, None], found, multipliers)
+            wrong = program._infeasible(active, multipliers, rough)
+            count = xp.sum(xp.astype(wrong, xp.int64), axis=-1)
+            open_ = count > 0
+            still = int(xp.sum(xp.astype(open_, xp.int64)))
+            if not still:
+                break
+            if 2 * still <= int(open_.shape[0]):
+                ended = placed(left, active, ended[0]), placed(left, multipliers, ended[1])
+                left, index = placed(left, open_, left), flatnonzero(open_)
+                program, active, multipliers, wrong, count, open_, fewest, patience = (
+                    _taken(each, index)
+                    for each in (
+                        program,
+                        active,
+                        multipliers,
+                        wrong,
+                        count,
+                        open_,
+                        fewest,
+                        patience,
+                    )
+                )
+            better = count < fewest
+            fewest = xp.where(better, count, fewest)
+            patience = xp.where(better, xp.full_like(patience, _PATIENCE), patience - 1)
+            last = xp.max(xp.where(wrong, places, xp.zeros_like(places)), axis=-1)
+            active = active ^ (wrong & ((patience >= 0)[:, None] | (places == last[:, None])))
+        return placed(left, active, ended[0]), placed(left, multipliers, ended[1])
 
     def value(self, multipliers: Array) -> Array:
         """Return the dual value 2bᵀμ − μᵀKμ, (B,): at most the least ‖z‖², for any multipliers.
@@ -73,62 +140,46 @@ class LeastNorm:
 
     def _image(self, multipliers: Array) -> Array:
         """Return Kμ, (B, N)."""
-        return (self.matrix @ multipliers[:, :, None])[:, :, 0]
+        return self.side * self.gram.times((self.side * multipliers)[:, None, :])[:, 0, :]
 
-    def _multipliers(self, active: Array) -> Array:
-        """Return μ, zero off E ∪ F, with (Kμ)_E∪F = b_E∪F, (B, N)."""
-        return solve_on(self.matrix, self.equality | active, self.bound[:, :, None])[:, :, 0]
+    def _multipliers(self, active: Array, start: Array | None = None, rough: bool = False) -> Array:
+        """Return μ, zero off E ∪ F, with (Kμ)_E∪F = b_E∪F, (B, N).
 
-    def _active_set(self) -> Array:
-        """Return the active sets F, (B, N), of the linear complementarity problem on I.
-
-        Block principal pivoting (Júdice and Pires 1994): exchange every infeasible index at
-        once; if that has not lowered their number for a while, only the last one (Murty's rule),
-        which terminates because the Schur complement on I is a P-matrix.
+        start: a guess.   rough: see `Gram.solve_on`.
         """
-        xp = array_namespace(self.matrix)
-        batch, size = (int(length) for length in self.bound.shape)
-        active = np.zeros((batch, size), dtype=bool)
-        fewest = np.full(batch, size + 1)
-        patience = np.full(batch, _PATIENCE)
-        open_ = np.flatnonzero(to_numpy(xp.any(self.bound != 0, axis=-1)))
-        for _ in range(_EXCHANGES + _EXCHANGES_PER_CONSTRAINT * size):
-            if not open_.size:
-                break
-            part = self._take(open_)
-            current = xp.asarray(active[open_], device=self.matrix.device)
-            infeasible = to_numpy(part._infeasible(current))
-            count = infeasible.sum(axis=-1)
-            better = count < fewest[open_]
-            fewest[open_] = np.where(better, count, fewest[open_])
-            patience[open_] = np.where(better, _PATIENCE, patience[open_] - 1)
-            single = patience[open_] < 0
-            last = size - 1 - np.argmax(infeasible[:, ::-1], axis=-1)
-            only_last = infeasible & (np.arange(size) == last[:, None])
-            active[open_] ^= np.where(single[:, None], only_last, infeasible)
-            open_ = open_[count > 0]
-        return xp.asarray(active, device=self.matrix.device)
+        guess = None if start is None else (self.side * start)[:, None, :]
+        rows = (self.side * self.bound)[:, None, :]
+        found = self.gram.solve_on(self.equality | active, rows, guess, rough)
+        return self.side * found[:, 0, :]
 
-    def _infeasible(self, active: Array) -> Array:
-        """Return the mask of inequalities that violate their sign, beyond rounding, (B, N)."""
+    def _infeasible(self, active: Array, multipliers: Array, rough: bool) -> Array:
+        """Return the mask of inequalities that violate their sign, beyond their error, (B, N).
+
+        The error of Kμ is relative to its terms, or, where μ is rough, to the residual left.
+        """
         xp = array_namespace(active)
-        multipliers = self._multipliers(active)
-        rounding = 16 * self.bound.shape[-1] * float(xp.finfo(multipliers.dtype).eps)
         slack = self._image(multipliers) - self.bound
-        # Errors of Kμ are of the size of its terms, which may be far above that of b.
-        terms = xp.abs(self.matrix) @ xp.abs(multipliers)[:, :, None]
-        reach = xp.max(terms[:, :, 0], axis=-1) + _scale(self.bound)
-        size = reach / xp.max(xp.linalg.diagonal(self.matrix), axis=-1)
-        wrong_sign = active & (multipliers < -rounding * size[:, None])
-        violated = ~active & (slack < -rounding * reach[:, None])
+        highest, norm = self.gram.size, xp.linalg.vector_norm
+        if rough:
+            error = 2 * ROUGH * norm(self.bound, axis=-1)
+        else:
+            reach = highest * norm(multipliers, axis=-1) + _scale(self.bound)
+            error = 16 * sqrt(int(slack.shape[-1])) * epsilon(slack) * reach
+        size = error / xp.where(highest > 0, highest, xp.ones_like(highest))
+        wrong_sign = active & (multipliers < -size[:, None])
+        violated = ~active & (slack < -error[:, None])
         return self.inequality & (wrong_sign | violated)
 
-    def _take(self, positions: np.ndarray) -> LeastNorm:
-        """Return the programs at the integer `positions`, (K,)."""
-        xp = array_namespace(self.matrix)
-        index = xp.asarray(positions, device=self.matrix.device)
-        arrays = (self.matrix, self.bound, self.equality, self.inequality)
-        return LeastNorm(*(xp.take(array, index, axis=0) for array in arrays))
+    def take(self, index: Array) -> LeastNorm:
+        """Return the programs at the integer positions `index`, (K,)."""
+        arrays = (self.side, self.bound, self.equality, self.inequality)
+        return LeastNorm(self.gram.take(index), *(_taken(array, index) for array in arrays))
+
+
+def _taken(what: Any, index: Array) -> Any:
+    if isinstance(what, LeastNorm):
+        return what.take(index)
+    return array_namespace(what).take(what, index, axis=0)
 
 
 def _scale(values: Array) -> Array:

@@ -20,7 +20,6 @@ import numpy as np
 
 from verify.arrays import Array, array_namespace, to_numpy
 from verify.errors import InputError
-from verify.relu.effective_dimensions import solve_error
 from verify.relu.least_norm import LeastNorm
 from verify.relu.pair import MOST_ENUMERATED, enumerate_modes, relaxation
 from verify.relu.problem import Problem
@@ -88,8 +87,12 @@ def minimum_norm(problem: Problem) -> MinimumNorm:
     )
     require_regular(problem)
     best = _solved_alone(problem)
+    if problem.neurons == 1:
+        return _widened(best)
     agreement = to_numpy(best.agreement)
-    coupled = np.flatnonzero((agreement < solve_error(problem)) & (agreement != 0))
+    coupled = np.flatnonzero(
+        (agreement < to_numpy(problem.inner_products.solve_error)) & (agreement != 0)
+    )
     return _widened(_bracketed(best, coupled) if coupled.size else best)
 
 
@@ -108,9 +111,9 @@ def optimality_residuals(problem: Problem, duals: Array) -> Array:
 
 def require_regular(problem: Problem) -> None:
     """Raise InputError where the Gram matrix is not positive definite."""
-    lowest, highest = problem.eigenvalues[:, 0], problem.eigenvalues[:, -1]
-    singular = to_numpy(lowest <= REGULAR_ABOVE * highest)
-    if singular.any():
+    if not problem.inner_products.regular:
+        lowest, highest = problem.inner_products.range
+        singular = to_numpy(lowest <= REGULAR_ABOVE * highest)
         position = int(np.flatnonzero(singular)[0])
         raise InputError(
             f"the Gram matrix of problem {position} is singular (smallest/largest eigenvalue "
@@ -137,12 +140,12 @@ def alone(problem: Problem, neuron: int, anchor: Array | None = None) -> LeastNo
     own, side = problem.label_classes[:, neuron, :], mirror(problem, neuron)
     bound = xp.where(own, xp.abs(problem.labels), xp.zeros_like(problem.labels))
     bound = bound if anchor is None else bound - side * anchor
-    return LeastNorm(problem.gram * side[:, :, None] * side[:, None, :], bound, own, ~own)
+    return LeastNorm(problem.inner_products, side, bound, own, ~own)
 
 
 def _solved_alone(problem: Problem) -> MinimumNorm:
     """Return each neuron's own least-norm global minimum, as if that were the optimum."""
-    xp = array_namespace(problem.gram)
+    xp = array_namespace(problem.labels)
     duals = [mirror(problem, k) * alone(problem, k).solve() for k in range(problem.neurons)]
     stacked = xp.stack(duals, axis=1)
     norm = _norm(problem, stacked)
@@ -161,7 +164,7 @@ def _solved_alone(problem: Problem) -> MinimumNorm:
 def _norm(problem: Problem, duals: Array) -> Array:
     """Return √Σ_k α_kᵀGα_k, (B,)."""
     xp = array_namespace(duals)
-    square = xp.sum(duals * (duals @ problem.gram), axis=(1, 2))
+    square = xp.sum(duals * problem.inner_products.times(duals), axis=(1, 2))
     return xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))
 
 
@@ -194,7 +197,7 @@ def _bracketed(best: MinimumNorm, coupled: np.ndarray[Any, Any]) -> MinimumNorm:
     bracket = xp.stack([xp.where(low < norm, low, norm), norm], axis=-1)
     settled = best.settled.copy()
     apart = to_numpy(xp.abs(low - norm) / xp.where(norm > 0, norm, 0 * norm + 1))
-    settled[coupled] = apart <= IDENTITY + solve_error(problem)
+    settled[coupled] = apart <= IDENTITY + to_numpy(problem.inner_products.solve_error)
 
     def placed(everywhere: Array, there: Array) -> Array:
         host = to_numpy(everywhere).copy()
@@ -214,6 +217,6 @@ def _bracketed(best: MinimumNorm, coupled: np.ndarray[Any, Any]) -> MinimumNorm:
 def _widened(best: MinimumNorm) -> MinimumNorm:
     """Return the same with the ends of the bracket moved apart by their rounding error."""
     xp = array_namespace(best.bracket)
-    error = xp.asarray(solve_error(best.problem), device=best.bracket.device)
+    error = best.problem.inner_products.solve_error
     low = best.bracket[:, 0] * xp.where(error < 1, 1 - error, 0 * error)
     return replace(best, bracket=xp.stack([low, best.bracket[:, 1] * (1 + error)], axis=-1))

@@ -20,6 +20,7 @@ from itertools import product
 import numpy as np
 
 from verify.arrays import Array, array_namespace
+from verify.relu.gram import Gram
 from verify.relu.least_norm import LeastNorm
 from verify.relu.problem import Problem
 from verify.tolerances import KKT
@@ -113,4 +114,4 @@ def _program(
     rows = xp.concat([gram, gram], axis=-1)
     tiled = xp.concat([rows, rows], axis=-2)
     weight = sum(each[:, :, None] * each[:, None, :] for each in coefficients)
-    return LeastNorm(tiled * weight, bound, equality, inequality)
+    return LeastNorm(Gram(tiled * weight), xp.ones_like(bound), bound, equality, inequality)

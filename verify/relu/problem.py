@@ -10,8 +10,8 @@ from typing import Any
 
 from verify.arrays import Array, Backend, array_namespace, as_array, to_numpy
 from verify.errors import InputError
-from verify.linear_algebra import solve_on
 from verify.relu.effective_dimensions import EffectiveDimensions
+from verify.relu.gram import Gram
 from verify.relu.inputs import (
     as_double,
     batch_of,
@@ -21,7 +21,7 @@ from verify.relu.inputs import (
     check_symmetric,
     spread,
 )
-from verify.tolerances import REGULAR_ABOVE, SINGULAR_BELOW
+from verify.tolerances import SINGULAR_BELOW
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,7 +33,8 @@ class Problem:
     dynamics whatever the dimension is; the parts of the starting weights outside the span
     of the data never move, and only their inner products matter, for norms and gaps.
 
-    gram: (B, n, n), XXᵀ.   labels: (B, n).   starting_predictions: (B, m, n), the w_k·x_i.
+    inner_products: XXᵀ, as a `Gram`.   labels: (B, n).
+    starting_predictions: (B, m, n), the w_k·x_i.
     signs: (B, m), the s_k ∈ {−1, +1}.   step_size: (B,).
     perpendicular_gram: (B, m, m), inner products of the parts outside the span of the data.
     slope_at_zero: 0 or 1, the derivative of the activation at zero.
@@ -41,7 +42,7 @@ class Problem:
     features, starting_weights: (B, n, d) and (B, m, d) where the caller has them, or None.
     """
 
-    gram: Array
+    inner_products: Gram
     labels: Array
     starting_predictions: Array
     signs: Array
@@ -52,15 +53,20 @@ class Problem:
     features: Array | None = None
     starting_weights: Array | None = None
 
+    @cached_property
+    def gram(self) -> Array:
+        """XXᵀ, (B, n, n); formed here where the problem was drawn through a factor."""
+        return self.inner_products.dense
+
     @property
     def batch(self) -> int:
         """Number B of problems."""
-        return int(self.gram.shape[0])
+        return int(self.labels.shape[0])
 
     @property
     def examples(self) -> int:
         """Number n of examples."""
-        return int(self.gram.shape[-1])
+        return int(self.labels.shape[-1])
 
     @property
     def neurons(self) -> int:
@@ -70,21 +76,15 @@ class Problem:
     def __repr__(self) -> str:
         return f"Problem(batch={self.batch}, examples={self.examples}, neurons={self.neurons})"
 
-    @cached_property
+    @property
     def eigenvalues(self) -> Array:
         """Eigenvalues of the Gram matrices in ascending order, (B, n)."""
-        return array_namespace(self.gram).linalg.eigvalsh(self.gram)
+        return self.inner_products.eigenvalues
 
     @cached_property
     def starting_duals(self) -> Array:
         """Minimum-norm data-span coefficients G⁺β⁰ of the starting weights, (B, m, n)."""
-        xp = array_namespace(self.gram)
-        values = self.eigenvalues
-        if bool(xp.any(values[:, 0] <= REGULAR_ABOVE * values[:, -1])):
-            return _pseudo_solve(self.gram, self.starting_predictions)[0]
-        everything = xp.ones_like(self.labels) > 0
-        predictions = xp.matrix_transpose(self.starting_predictions)
-        return xp.matrix_transpose(solve_on(self.gram, everything, predictions))
+        return _least_duals(self.inner_products, self.starting_predictions)
 
     @property
     def positives(self) -> Array:
@@ -118,25 +118,23 @@ class Problem:
 
     def select(self, index: Array) -> Problem:
         """Return the problems at the integer positions `index`, (K,), as a batch of K."""
-        xp = array_namespace(self.gram)
+        xp = array_namespace(self.labels)
 
         def rows(array: Array | None) -> Array | None:
             return None if array is None else xp.take(array, index, axis=0)
 
         arrays: dict[str, Any] = {name: rows(getattr(self, name)) for name in _BATCHED}
         law = None if self.law is None else self.law.select(to_numpy(index))
-        chosen = replace(self, law=law, **arrays)
-        for name in _COMPUTED:
-            if name in self.__dict__:
-                chosen.__dict__[name] = rows(self.__dict__[name])
+        chosen = replace(self, inner_products=self.inner_products.take(index), law=law, **arrays)
+        if "starting_duals" in self.__dict__:
+            chosen.__dict__["starting_duals"] = rows(self.starting_duals)
         return chosen
 
     def without_features(self) -> Problem:
         """Return the same problems in Gram space alone, with what is computed already."""
         bare = replace(self, features=None, starting_weights=None)
-        for name in _COMPUTED:
-            if name in self.__dict__:
-                bare.__dict__[name] = self.__dict__[name]
+        if "starting_duals" in self.__dict__:
+            bare.__dict__["starting_duals"] = self.starting_duals
         return bare
 
     def to(self, backend: Backend) -> Problem:
@@ -146,7 +144,7 @@ class Problem:
             return None if array is None else backend.asarray(to_numpy(array))
 
         arrays: dict[str, Any] = {name: move(getattr(self, name)) for name in _BATCHED}
-        return replace(self, **arrays)
+        return replace(self, inner_products=self.inner_products.to(backend), **arrays)
 
     @classmethod
     def from_features(
@@ -215,7 +213,7 @@ class Problem:
         batch = max(int(features.shape[0]), int(weights.shape[0]))
         weights = spread(weights, batch, "starting_weights", xp)
         predictions = weights @ xp.matrix_transpose(features)
-        duals, _ = _pseudo_solve(spread(gram, batch, "features", xp), predictions)
+        duals = _least_duals(Gram(spread(gram, batch, "features", xp)), predictions)
         perpendicular = weights - duals @ features
         return _checked(
             cls,
@@ -264,10 +262,7 @@ class Problem:
         )
 
 
-_COMPUTED = ("eigenvalues", "starting_duals")
-
 _BATCHED = (
-    "gram",
     "labels",
     "starting_predictions",
     "signs",
@@ -357,6 +352,7 @@ def _checked(
     named["gram"] = (gram + xp.matrix_transpose(gram)) / 2
     full = {name: spread(array, batch, name, xp) for name, array in named.items()}
     problem = cls(
+        Gram(full.pop("gram")),
         **full,
         slope_at_zero=slope_at_zero,
         law=law,
@@ -375,9 +371,9 @@ def _checked(
 def _check_magnitude(problem: Problem, xp: Any) -> None:
     """Refuse numbers whose products leave the range of doubles: the problem has no scale."""
     sizes = {
-        "gram": xp.linalg.diagonal(problem.gram),
+        "gram": problem.inner_products.diagonal,
         "labels": problem.labels,
-        "step_size times gram": problem.step_size[:, None] * xp.linalg.diagonal(problem.gram),
+        "step_size times gram": problem.step_size[:, None] * problem.inner_products.diagonal,
         "starting_predictions": problem.starting_predictions,
     }
     for name, array in sizes.items():
@@ -395,7 +391,7 @@ _HUGE = 1e100
 
 def _check_semidefinite(problem: Problem, xp: Any) -> None:
     scale = xp.max(xp.abs(problem.gram), axis=(-2, -1))
-    lowest = problem.eigenvalues[:, 0]
+    lowest, _ = problem.inner_products.range
     if bool(xp.any(lowest < -1e-10 * scale * problem.examples)):
         raise InputError(
             f"gram has the eigenvalue {float(xp.min(lowest)):.3g}, expected a positive "
@@ -405,7 +401,7 @@ def _check_semidefinite(problem: Problem, xp: Any) -> None:
 
 def _check_attainable(problem: Problem, xp: Any) -> None:
     """Refuse starting predictions outside the range of a singular Gram matrix."""
-    if not bool(xp.any(problem.starting_predictions != 0)):
+    if problem.inner_products.regular or not bool(xp.any(problem.starting_predictions != 0)):
         return
     duals, misfit = _pseudo_solve(problem.gram, problem.starting_predictions)
     problem.__dict__["starting_duals"] = duals
@@ -415,6 +411,13 @@ def _check_attainable(problem: Problem, xp: Any) -> None:
             "starting_predictions cannot be attained: the Gram matrix is singular (n > d, "
             "duplicated or centred rows) and they lie outside its range; pass starting_weights"
         )
+
+
+def _least_duals(inner_products: Gram, predictions: Array) -> Array:
+    """Return G⁺β of least norm, (B, m, n), for predictions β (B, m, n)."""
+    if inner_products.regular:
+        return inner_products.solve(predictions)
+    return _pseudo_solve(inner_products.dense, predictions)[0]
 
 
 def _pseudo_solve(gram: Array, right: Array) -> tuple[Array, Array]:

@@ -9,6 +9,7 @@ are drawn one after the other, so the block size changes a result by rounding on
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 
 import numpy as np
 from numpy.random import Generator
@@ -30,25 +31,47 @@ BLOCK = 64
 BLOCK_ENTRIES = 1 << 17
 """Entries of a block of columns, over the whole batch: 1 MiB, which stays in the cache."""
 
+MOST_BLOCK_ENTRIES = 1 << 22
+"""Most entries of a block where n is large: 32 MiB."""
+
 MOST_COLUMNS = 10**9
 """Most columns that are drawn explicitly; beyond, a spectrum of few Gaussian levels is free."""
 
 
-def wishart(generator: Generator, n: int, dimension: float, batch: int) -> Floats:
-    """Draw XXᵀ, (batch, n, n), for X of n rows and `dimension` independent N(0, 1) columns.
+def wishart_factor(generator: Generator, n: int, dimension: float, batch: int) -> Floats:
+    """Draw L, (batch, n, n), such that LLᵀ is XXᵀ for X as in `wishart`; zero above the diagonal.
 
-    By Bartlett's decomposition G = LLᵀ with L_ii² ~ χ²(d − i), i from 0, and L_ij ~ N(0, 1)
-    below the diagonal: exact for every real d > n − 1.
+    Bartlett's decomposition: L_ii² ~ χ²(d − i), i from 0, and L_ij ~ N(0, 1) below the diagonal.
 
     Raises InputError for d ≤ n − 1.
     """
     if not dimension > n - 1:
         raise InputError(f"dimension={dimension:g}, expected d > n-1={n - 1} for a Wishart law")
-    rows, columns = np.tril_indices(n, -1)
     diagonal = np.arange(n)
     lower = np.zeros((batch, n, n))
-    lower[:, diagonal, diagonal] = np.sqrt(generator.chisquare(dimension - diagonal, (batch, n)))
-    lower[:, rows, columns] = generator.standard_normal((batch, len(rows)))
+    roots = np.sqrt(generator.chisquare(dimension - diagonal, (batch, n)))
+    if n < _TALL:
+        below = np.flatnonzero(np.tri(n, k=-1, dtype=bool))
+        lower.reshape(batch, -1)[:, below] = generator.standard_normal((batch, len(below)))
+    else:
+        for matrix in lower:
+            for row in range(1, n):
+                generator.standard_normal(out=matrix[row, :row])
+    lower[:, diagonal, diagonal] = roots
+    return lower
+
+
+_WIDE, _TALL = 96, 256
+"""Examples from which squares are added in place, and triangles drawn row by row without a copy:
+faster there, and the same numbers up to rounding."""
+
+
+def wishart(generator: Generator, n: int, dimension: float, batch: int) -> Floats:
+    """Draw XXᵀ, (batch, n, n), for X of n rows and `dimension` independent N(0, 1) columns.
+
+    G = LLᵀ, exact for every real d > n − 1.   Raises InputError for d ≤ n − 1.
+    """
+    lower = wishart_factor(generator, n, dimension, batch)
     return _symmetric(lower @ lower.swapaxes(-2, -1))
 
 
@@ -61,12 +84,11 @@ def gaussian_gram(generator: Generator, n: int, spectrum: Spectrum, batch: int) 
     Raises InputError for a multiplicity that is neither whole nor above n − 1.
     """
     explicit = explicit_levels(n, spectrum, "gaussian")
-    gram = np.zeros((batch, n, n))
-    for value, count in zip(
-        spectrum.values[~explicit], spectrum.multiplicities[~explicit], strict=True
-    ):
-        gram += value * wishart(generator, n, float(count), batch)
-    return gram + _streamed_gram(generator, n, spectrum, "gaussian", batch, explicit=explicit)
+    levels = zip(spectrum.values[~explicit], spectrum.multiplicities[~explicit], strict=True)
+    parts = [value * wishart(generator, n, float(count), batch) for value, count in levels]
+    if explicit.any():
+        parts.append(_streamed_gram(generator, n, spectrum, "gaussian", batch, explicit=explicit))
+    return reduce(np.add, parts)
 
 
 def feature_gram(
@@ -144,19 +166,43 @@ def _streamed_gram(
     """Sum λ_j z_j z_jᵀ over the columns z_j of the `explicit` levels, `block` columns at a time.
 
     A block has shape (block, batch, n), columns slowest. Memory is O(batch·n·(n + block)).
+    Narrow blocks stay in the cache where n is small; where it is not, wide ones let the product
+    run at full speed.
     """
     draw = entry_law(entries)
     values, ends = spectrum.values[explicit], np.cumsum(spectrum.multiplicities[explicit])
     total = int(ends[-1]) if len(ends) else 0
-    block = block or max(BLOCK, BLOCK_ENTRIES // (batch * n) // BLOCK * BLOCK)
+    entries_at_once = BLOCK_ENTRIES if n < _WIDE else min(n * n * batch, MOST_BLOCK_ENTRIES)
+    block = block or max(BLOCK, entries_at_once // (batch * n) // BLOCK * BLOCK)
     gram = np.zeros((batch, n, n))
     for first in range(0, total, block):
         columns = np.arange(first, min(first + block, total))
         roots = np.sqrt(values[np.searchsorted(ends, columns, side="right")])
         z = draw(generator, (len(columns), batch, n))
         z *= roots[:, None, None]
-        gram += z.transpose(1, 2, 0) @ z.transpose(1, 0, 2)
-    return _symmetric(gram)
+        if n < _WIDE:
+            gram += z.transpose(1, 2, 0) @ z.transpose(1, 0, 2)
+        else:
+            _add_squares(gram, z)
+    return _symmetric(gram) if n < _WIDE else _mirrored(gram)
+
+
+def _add_squares(gram: Floats, columns: Floats) -> None:
+    """Add Σ z zᵀ over the columns z, (block, batch, n), to the upper triangles of `gram`."""
+    from scipy.linalg.blas import dsyrk
+
+    for b, matrix in enumerate(gram):
+        # In the order of memory that BLAS takes, the lower triangle of the transpose.
+        dsyrk(1.0, columns[:, b, :].T, beta=1.0, c=matrix.T, lower=1, overwrite_c=1)
+
+
+def _mirrored(gram: Floats) -> Floats:
+    """Copy the upper triangles to the lower ones, in place."""
+    for matrix in gram:
+        diagonal = np.diagonal(matrix).copy()
+        np.add(matrix, np.triu(matrix, 1).T, out=matrix)
+        np.fill_diagonal(matrix, diagonal)
+    return gram
 
 
 def _rademacher(generator: Generator, shape: tuple[int, ...]) -> Floats:
@@ -181,4 +227,6 @@ _LAWS: dict[str, Entries] = {
 
 def _symmetric(gram: Floats) -> Floats:
     """Remove what rounding left of asymmetry."""
-    return 0.5 * (gram + gram.swapaxes(-2, -1))
+    gram = gram + gram.swapaxes(-2, -1)
+    gram *= 0.5
+    return gram

@@ -272,8 +272,11 @@ def test_each_certificate_alone_is_right_at_every_step_it_is_asked(name):
 # The formulas of theory §4, written again
 
 
-def slack_by_formula(name, gram, labels, predictions, signs, eta):
-    """Return the slack of one problem, −∞ where the bound does not apply, example by example."""
+def slack_by_formula(name, gram, labels, predictions, signs, eta, smallest, largest):
+    """Return the slack of one problem, −∞ where the bound does not apply, example by example.
+
+    smallest, largest: the bounds on the eigenvalues of the Gram matrix that it knows.
+    """
     pattern = predictions > 0
     residual = signs @ np.where(pattern, predictions, 0) - labels
     count = pattern.sum(axis=0)
@@ -284,8 +287,8 @@ def slack_by_formula(name, gram, labels, predictions, signs, eta):
     r, v = residual[on], abs(labels[on])
     contraction = abs(np.eye(len(on)) - eta * matrix) @ v / v
     highest = np.linalg.eigvalsh(matrix)[-1]
-    if name == "length" and eta * count.max() * np.linalg.eigvalsh(gram)[-1] < 2:
-        highest = count.max() * np.linalg.eigvalsh(gram)[-1]
+    if name == "length" and eta * count.max() * largest < 2:
+        highest = count.max() * largest
     kappa = max(1.0, eta * highest)
     if (contraction.max() if name == "rows" else eta * highest / 2) >= 1:
         return -np.inf
@@ -296,7 +299,7 @@ def slack_by_formula(name, gram, labels, predictions, signs, eta):
             drift = kappa * np.sqrt(reach @ np.linalg.solve(matrix, reach))
             drift *= np.sqrt(r @ np.linalg.solve(matrix, r))
         elif name == "length":
-            drift = kappa * np.sqrt(gram[i, i] * (r @ r) / np.linalg.eigvalsh(gram)[0])
+            drift = kappa * np.sqrt(min(gram[i, i], reach @ reach / smallest) * (r @ r) / smallest)
         else:
             drift = eta / (1 - contraction.max()) * (abs(reach) @ v) * (abs(r) / v).max()
         slack = abs(predictions[k, i]) - drift
@@ -324,7 +327,9 @@ def test_the_slack_is_that_of_the_formula(name, neurons):
     found = CERTIFICATES[name](problem, start(problem)).slack
     expected = [
         slack_by_formula(name, *arguments)
-        for arguments in zip(gram, labels, predictions, signs, step, strict=True)
+        for arguments in zip(
+            gram, labels, predictions, signs, step, *problem.inner_products.range, strict=True
+        )
     ]
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
     assert np.isfinite(found).sum() >= 50

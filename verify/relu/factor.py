@@ -1,0 +1,297 @@
+"""Triangular factors of Gram matrices: products, solves and bounds in O(n²), on the host.
+
+Gaussian examples are exchangeable, so a Gram matrix may be drawn in any order of theirs; with
+the label class first, the leading block of L is the Cholesky factor of the class's own Gram
+matrix, and the rows below say how far the other predictions move with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verify.linear_algebra import conjugate_gradients
+from verify.tolerances import summation
+
+Floats = NDArray[np.float64]
+
+_SMALL = 0.9
+"""Frobenius norm of D⁻¹L − I up to which it bounds the eigenvalues of LLᵀ."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Factor:
+    """G = LLᵀ of B problems, in an order of their examples with some of them leading.
+
+    lower: (B, n, n), L, zero above the diagonal.   order: (B, n), the example of each row of L.
+    leading: (B,), how many examples lead.
+    """
+
+    lower: Floats
+    order: NDArray[np.int64]
+    leading: NDArray[np.int64]
+
+    @cached_property
+    def place(self) -> NDArray[np.int64]:
+        """The row of L of each example, (B, n)."""
+        return np.argsort(self.order, axis=-1)
+
+    @property
+    def in_order(self) -> Floats:
+        """The rows of L in the order of the examples, (B, n, n): R with RRᵀ = G."""
+        return np.asarray(np.take_along_axis(self.lower, self.place[:, :, None], axis=1))
+
+    @property
+    def product(self) -> Floats:
+        """G, (B, n, n)."""
+        rows = self.in_order
+        return np.asarray(rows @ rows.swapaxes(-2, -1))
+
+    @cached_property
+    def squared_norms(self) -> Floats:
+        """G_ii, (B, n)."""
+        return self._back(np.vecdot(self.lower, self.lower))
+
+    @cached_property
+    def leads(self) -> NDArray[np.bool_]:
+        """Mask of the leading examples, (B, n)."""
+        return np.asarray(self.place < self.leading[:, None])
+
+    def root(self, rows: Floats) -> Floats:
+        """Return Rz, RRᵀ = G, for each of the rows z of (B, m, n)."""
+
+        def image(b: int, row: Floats) -> Floats:
+            return _placed(_times_lower(self._upper(b), row), self.place[b])
+
+        return self._each(rows, image)
+
+    def times(self, rows: Floats) -> Floats:
+        """Return Ga for each of the rows a of (B, m, n)."""
+
+        def image(b: int, row: Floats) -> Floats:
+            upper = self._upper(b)
+            there = _times_lower(upper, _times_upper(upper, row[self.order[b]]))
+            return _placed(there, self.place[b])
+
+        return self._each(rows, image)
+
+    def solve(self, rows: Floats) -> Floats:
+        """Return G⁻¹b for each of the rows b of (B, m, n)."""
+
+        def solved_one(b: int, row: Floats) -> Floats:
+            upper = self._upper(b)
+            solution = _solve_upper(upper, _solve_lower(upper, row[self.order[b]]))
+            return _placed(solution, self.place[b])
+
+        return self._each(rows, solved_one)
+
+    def solve_on(
+        self, mask: NDArray[np.bool_], rows: Floats, start: Floats | None, tolerance: float | None
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Solve on the sets S of the mask (B, n) that hold all leading examples, else say so.
+
+        Returns x with (Gx)_S = b_S and x = 0 off S for each of the rows b of (B, m, n), and the
+        problems, (B,), that are solved. The leading examples are eliminated; the others by
+        conjugate gradients on the Schur complement, which is that of the trailing block of L.
+
+        start: (B, m, n), a guess.   tolerance: see `conjugate_gradients`.
+        """
+        solved = np.all(mask | ~self.leads, axis=-1)
+        found = np.zeros_like(rows)
+        for b, k in product(np.flatnonzero(solved).tolist(), range(rows.shape[1])):
+            guess = None if start is None else start[b, k]
+            found[b, k], ended = self._eliminated(b, mask[b], rows[b, k], guess, tolerance)
+            solved[b] &= ended
+        return found, solved
+
+    def _eliminated(
+        self,
+        b: int,
+        mask: NDArray[np.bool_],
+        row: Floats,
+        guess: Floats | None,
+        tolerance: float | None,
+    ) -> tuple[Floats, bool]:
+        upper, order, leading = self.lower[b].T, self.order[b], int(self.leading[b])
+        right, inside = row[order], mask[order]
+        # The trailing rows of L do not enter the leading entries of L⁻¹b, nor, where the
+        # trailing entries are zero, those of L⁻ᵀ.
+        forward = _leading(_solve_lower(upper, _leading(right, leading)), leading)
+        ended = True
+        if inside[leading:].any():
+            known = right - _times_lower(upper, forward)
+            rest = np.zeros_like(right)
+            rest[leading:], ended = self._on_complement(
+                b, inside, known, None if guess is None else guess[order], tolerance
+            )
+            forward = _leading(forward - _times_upper(upper, rest), leading)
+            solution = _solve_upper(upper, forward) + rest
+        else:
+            solution = _solve_upper(upper, forward)
+        return np.asarray(solution[self.place[b]]), ended
+
+    def _on_complement(
+        self,
+        b: int,
+        inside: NDArray[np.bool_],
+        right: Floats,
+        guess: Floats | None,
+        tolerance: float | None,
+    ) -> tuple[Floats, bool]:
+        """Solve on some of the trailing examples, all in the order of the rows of L."""
+        leading = int(self.leading[b])
+        upper = self._trailing(b)
+
+        def times(rows: Floats) -> Floats:
+            return _times_lower(upper, _times_upper(upper, rows[0, 0]))[None, None]
+
+        solution, ended = conjugate_gradients(
+            times,
+            inside[None, leading:],
+            right[None, None, leading:],
+            self.range[1][b : b + 1],
+            None if guess is None else guess[None, None, leading:],
+            tolerance,
+        )
+        return np.asarray(solution[0, 0]), bool(ended[0])
+
+    def _trailing(self, b: int) -> Floats:
+        """The transposed trailing block of L of problem b, copied together once."""
+        if b not in self._blocks:
+            leading = int(self.leading[b])
+            self._blocks[b] = np.ascontiguousarray(self.lower[b, leading:, leading:]).T
+        return self._blocks[b]
+
+    @cached_property
+    def _blocks(self) -> dict[int, Floats]:
+        return {}
+
+    def reach(self, mask: NDArray[np.bool_]) -> Floats:
+        """Return the norm of G_{i,C} in the norm of G_CC⁻¹, (B, n), an upper bound on it.
+
+        Off the leading examples, where C lies among them, that is the norm of row i of L over
+        the leading columns; else ∞, for nothing is known.
+        """
+        known = np.full(self.order.shape, np.inf)
+        for b in np.flatnonzero(np.all(~mask | self.leads, axis=-1)):
+            size = int(self.leading[b])
+            rows = self.lower[b, size:, :size]
+            known[b, size:] = np.sqrt(np.vecdot(rows, rows))
+        return self._back(known)
+
+    @cached_property
+    def range(self) -> tuple[Floats, Floats]:
+        """A lower bound on λ_min(G) and an upper bound on λ_max(G), (B,) each."""
+        return self._bounded([slice(None)] * len(self.lower))
+
+    @cached_property
+    def leading_range(self) -> tuple[Floats, Floats]:
+        """Bounds as `range`, of the leading examples alone."""
+        return self._bounded([slice(int(count)) for count in self.leading])
+
+    def sharper(self, mask: NDArray[np.bool_], low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """Return `low` and `high`, or the leading examples' where the mask holds no others."""
+        among = np.all(~mask | self.leads, axis=-1)
+        if not among.any():
+            return low, high
+        least, most = self.leading_range
+        return np.where(among, np.maximum(low, least), low), np.where(
+            among, np.minimum(high, most), high
+        )
+
+    def _bounded(self, blocks: list[slice]) -> tuple[Floats, Floats]:
+        """Bound the eigenvalues of LLᵀ for a leading block L of each problem.
+
+        With L = D(I + N), D diagonal: |‖(I+N)v‖ − ‖v‖| ≤ ‖N‖_F‖v‖. Where ‖N‖_F is not small,
+        from the row and column sums of |L| and of the inverse of its comparison matrix, which
+        bounds |L⁻¹| (Higham 2002, §8.3): ‖·‖₂² ≤ ‖·‖₁‖·‖_∞.
+        """
+        bounds = np.ones((len(blocks), 2))
+        for b, block in enumerate(blocks):
+            lower = self.lower[b, block, block]
+            if not len(lower):
+                continue
+            diagonal = np.diagonal(lower)
+            least, most = float(diagonal.min()), float(diagonal.max())
+            whole, square = float(np.vdot(lower, lower)), float(diagonal @ diagonal)
+            error = summation(lower.size, lower)
+            off = np.sqrt(max(whole - square, 0.0) + error * whole) / least
+            bounds[b] = (
+                _comparison_range(lower)
+                if off > _SMALL
+                else ((least * (1 - off)) ** 2, (most * (1 + off)) ** 2)
+            )
+            bounds[b] *= 1.0 - error, 1.0 + error
+        return bounds[:, 0], bounds[:, 1]
+
+    def take(self, index: NDArray[np.int64]) -> Factor:
+        """Return the factors at the integer positions `index`, (K,)."""
+        return Factor(self.lower[index], self.order[index], self.leading[index])
+
+    def _upper(self, b: int) -> Floats:
+        """Lᵀ of problem b, (n, n), in the order of memory that BLAS takes."""
+        return np.asarray(self.lower[b].T)
+
+    def _back(self, values: Floats) -> Floats:
+        """Return (B, n) in the order of the examples."""
+        return np.asarray(np.take_along_axis(values, self.place, axis=-1))
+
+    def _each(self, rows: Floats, function: Callable[[int, Floats], Floats]) -> Floats:
+        """Apply a function of (problem, row) to every row, (B, m, n)."""
+        found = np.empty_like(rows)
+        for b in range(rows.shape[0]):
+            for k in range(rows.shape[1]):
+                found[b, k] = function(b, rows[b, k])
+        return found
+
+
+def _leading(values: Floats, leading: int) -> Floats:
+    """Return `values`, (n,), with zeros after the first `leading` of them."""
+    kept = np.zeros_like(values)
+    kept[:leading] = values[:leading]
+    return kept
+
+
+def _placed(values: Floats, place: NDArray[np.int64]) -> Floats:
+    return np.asarray(values[place])
+
+
+def _times_lower(upper: Floats, row: Floats) -> Floats:
+    from scipy.linalg.blas import dtrmv
+
+    return np.asarray(dtrmv(upper, row, lower=0, trans=1))
+
+
+def _times_upper(upper: Floats, row: Floats) -> Floats:
+    from scipy.linalg.blas import dtrmv
+
+    return np.asarray(dtrmv(upper, row, lower=0, trans=0))
+
+
+def _solve_lower(upper: Floats, row: Floats) -> Floats:
+    from scipy.linalg.blas import dtrsv
+
+    return np.asarray(dtrsv(upper, row, lower=0, trans=1))
+
+
+def _solve_upper(upper: Floats, row: Floats) -> Floats:
+    from scipy.linalg.blas import dtrsv
+
+    return np.asarray(dtrsv(upper, row, lower=0, trans=0))
+
+
+def _comparison_range(lower: Floats) -> tuple[float, float]:
+    """Bound the extreme eigenvalues of LLᵀ by sums of |L| and of a bound on |L⁻¹|."""
+    size = np.abs(lower)
+    largest = float(np.max(np.sum(size, axis=0)) * np.max(np.sum(size, axis=1)))
+    np.negative(size, out=size)
+    diagonal = np.arange(size.shape[0])
+    size[diagonal, diagonal] = np.abs(lower[diagonal, diagonal])
+    one = np.ones(size.shape[0])
+    inverse = np.max(_solve_lower(size.T, one)) * np.max(_solve_upper(size.T, one))
+    return 1.0 / float(inverse) if np.isfinite(inverse) else 0.0, largest

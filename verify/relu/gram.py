@@ -1,0 +1,272 @@
+"""Gram matrices of the features: all that gradient descent sees of them, and what is fast to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from verify.arrays import Array, Backend, array_namespace, flatnonzero, placed, to_numpy
+from verify.linear_algebra import conjugate_gradients, solve_on
+from verify.relu.factor import Factor
+from verify.tolerances import REGULAR_ABOVE, SINGULAR_BELOW, summation
+
+_CLEAR = 0.16
+"""Smallest ratio of the cheap bounds on the eigenvalues at which they are good enough."""
+
+_CONDITION = 8.0
+"""Largest condition number at which conjugate gradients are faster than a factorisation."""
+
+ROUGH = 1e-7
+"""Relative residual of a rough solution: good enough to see most signs."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gram:
+    """Gram matrices G = XXᵀ, (B, n, n), as such or through a triangular factor of each.
+
+    given: (B, n, n), or None.   factor: a `Factor`, or None; exactly one of the two is there.
+    A product with a factor costs as much as one with the matrix, which is then never formed
+    unless somebody asks for `dense`.
+    """
+
+    given: Array | None = None
+    factor: Factor | None = None
+
+    @cached_property
+    def dense(self) -> Array:
+        """The matrices themselves, (B, n, n)."""
+        return self.given if self.factor is None else self.factor.product
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        known: Array = self.given if self.factor is None else self.factor.order
+        return tuple(known.shape)
+
+    @property
+    def batch(self) -> int:
+        """Number B of problems."""
+        return int(self._shape[0])
+
+    @property
+    def examples(self) -> int:
+        """Number n of examples."""
+        return int(self._shape[-1])
+
+    @cached_property
+    def diagonal(self) -> Array:
+        """Squared norms of the examples, (B, n)."""
+        if self.factor is not None and "dense" not in self.__dict__:
+            return self.factor.squared_norms
+        return array_namespace(self.dense).linalg.diagonal(self.dense)
+
+    @cached_property
+    def lengths(self) -> Array:
+        """Norms of the examples, (B, n)."""
+        return array_namespace(self.diagonal).sqrt(self.diagonal)
+
+    @cached_property
+    def eigenvalues(self) -> Array:
+        """Eigenvalues in ascending order, (B, n)."""
+        return array_namespace(self.dense).linalg.eigvalsh(self.dense)
+
+    @cached_property
+    def range(self) -> tuple[Array, Array]:
+        """A lower bound on the smallest and an upper bound on the largest eigenvalue, (B,) each.
+
+        From all eigenvalues where they are known, or where cheap bounds are too far apart: all
+        eigenvalues lie within ‖G − tI‖_F of t = tr(G)/n.
+        """
+        if "eigenvalues" in self.__dict__:
+            return self._computed_range(self.eigenvalues)
+        low, high = self._cheap_range
+        xp = array_namespace(low)
+        if self.factor is not None and bool(xp.all(low > REGULAR_ABOVE * high)):
+            return low, high  # loose, but all eigenvalues would cost more than all the rest
+        unclear = ~(low > _CLEAR * high)
+        if not bool(xp.any(unclear)):
+            return low, high
+        if self.factor is not None or bool(xp.all(unclear)):
+            return self._computed_range(self.eigenvalues)
+        index = flatnonzero(unclear)
+        values = xp.linalg.eigvalsh(xp.take(self.dense, index, axis=0))
+        sharp = self._computed_range(values)
+        return placed(unclear, sharp[0], low), placed(unclear, sharp[1], high)
+
+    def range_on(self, mask: Array) -> tuple[Array, Array]:
+        """Bounds as `range`, of the principal submatrices on the sets of the mask (B, n)."""
+        low, high = self.range
+        if self.factor is None or "dense" in self.__dict__:
+            return low, high
+        return self.factor.sharper(mask, low, high)
+
+    def _computed_range(self, values: Array) -> tuple[Array, Array]:
+        error = summation(self.examples, values) * values[:, -1]
+        return values[:, 0] - error, values[:, -1] + error
+
+    @cached_property
+    def _cheap_range(self) -> tuple[Array, Array]:
+        if self.factor is not None:
+            return self.factor.range
+        xp = array_namespace(self.dense)
+        middle = xp.mean(self.diagonal, axis=-1)
+        identity = xp.eye(self.examples, dtype=middle.dtype, device=middle.device)
+        apart = xp.reshape(self.dense - middle[:, None, None] * identity, (self.batch, -1))
+        radius = xp.sqrt(xp.vecdot(apart, apart))
+        error = summation(self.examples**2, radius) * (radius + middle)
+        return middle - radius - error, middle + radius + error
+
+    @property
+    def _known_range(self) -> tuple[Array, Array]:
+        return self.range if "range" in self.__dict__ else self._cheap_range
+
+    @property
+    def size(self) -> Array:
+        """An upper bound on λ_max(G), (B,), without an eigenvalue computed for it."""
+        return self._known_range[1]
+
+    @property
+    def solve_error(self) -> Array:
+        """Bound on the relative rounding error of a solution of Gα = b, (B,): γ·λ_max/λ_min.
+
+        To first order in γ, the error of a sum of n terms (Higham 2002, §7.1 and §10.1), with
+        bounds on the eigenvalues; infinite where G may be singular. G itself is taken as given.
+        """
+        low, high = self.range
+        xp = array_namespace(low)
+        regular = low > SINGULAR_BELOW * self.examples * high
+        error = summation(self.examples, low) * high / xp.where(regular, low, xp.ones_like(low))
+        return xp.where(regular, error, xp.full_like(error, xp.inf))
+
+    @property
+    def largest(self) -> Array:
+        """An upper bound on λ_max(G), (B,)."""
+        return self.range[1]
+
+    @property
+    def smallest(self) -> Array:
+        """A lower bound on λ_min(G), (B,)."""
+        return self.range[0]
+
+    @cached_property
+    def regular(self) -> bool:
+        """Whether all the matrices are far from singular, by `tolerances.REGULAR_ABOVE`."""
+        low, high = self.range
+        return bool(array_namespace(low).all(low > REGULAR_ABOVE * high))
+
+    @cached_property
+    def iterative(self) -> Array:
+        """Mask of the problems, (B,), that conjugate gradients solve more quickly."""
+        low, high = self._known_range
+        return high < (_CONDITION * low if self.factor is None else high + 1)
+
+    def times(self, rows: Array) -> Array:
+        """Return Ga for each of the rows a of (B, m, n)."""
+        if self.factor is not None and "dense" not in self.__dict__:
+            return self.factor.times(rows)
+        transpose = array_namespace(rows).matrix_transpose
+        return transpose(self.dense @ transpose(rows))
+
+    def norms(self, rows: Array) -> Array:
+        """Return ‖Xᵀa‖₂ = √(aᵀGa) for each of the rows a of (B, m, n), (B, m)."""
+        xp = array_namespace(rows)
+        square = xp.sum(rows * self.times(rows), axis=-1)
+        return xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))
+
+    def reach(self, pattern: Array, mask: Array) -> Array:
+        """Return bounds R on how far a prediction moves for a unit of movement, (B, m, n).
+
+        If the weights move by at most e in the norm of M⁻¹, M = Σ_k D_k G D_k, through residuals
+        on the examples C, prediction (k, i) moves by at most e·‖(D_k G)_{C,i}‖ in that norm,
+        which is at most √G_ii, and at most ‖(D_k G)_{C,i}‖₂/√λ_min(G).
+
+        pattern: (B, m, n), the D_k.   mask: (B, n), C.
+        """
+        xp = array_namespace(pattern)
+        by_length = self.lengths[:, None, :]
+        if self.factor is not None and "dense" not in self.__dict__:
+            known = self.factor.reach(mask)[:, None, :]
+        else:
+            inside = xp.astype(pattern & mask[:, None, :], by_length.dtype)
+            square = inside @ (self.dense * self.dense)
+            floor = self.smallest[:, None, None]
+            known = xp.sqrt(square / xp.where(floor > 0, floor, xp.ones_like(floor)))
+            known = xp.where(floor > 0, known, xp.full_like(known, xp.inf))
+        known = known * (1 + summation(self.examples, by_length))
+        return xp.where(known < by_length, known, by_length)
+
+    def solve(self, rows: Array) -> Array:
+        """Return G⁻¹b for each of the rows b of (B, m, n); G must be positive definite."""
+        if self.factor is not None and "dense" not in self.__dict__:
+            return self.factor.solve(rows)
+        xp = array_namespace(rows)
+        return self.solve_on(xp.ones_like(rows[:, 0, :]) > 0, rows)
+
+    def solve_on(
+        self, mask: Array, rows: Array, start: Array | None = None, rough: bool = False
+    ) -> Array:
+        """Return x with (Gx)_S = b_S and x = 0 off S, for each of the rows b of (B, m, n).
+
+        By conjugate gradients where they are quick to come to an end, else by Cholesky with one
+        step of refinement.   mask: (B, n), the sets S, on which G must be positive definite.
+        start: (B, m, n), a guess.   rough: whether an error of relative size 1e-7 is welcome if
+        that is cheaper.
+        """
+        tolerance = ROUGH if rough else None
+        if self.factor is not None and "dense" not in self.__dict__:
+            solution, solved = self.factor.solve_on(mask, rows, start, tolerance)
+            if bool(solved.all()):
+                return solution
+        xp = array_namespace(rows)
+        quick = self.iterative
+        if not bool(xp.any(quick)):
+            return self._factorised(mask, rows)
+        if not bool(xp.all(quick)):
+            solution = xp.zeros_like(rows)
+            for some in (quick, ~quick):
+                index = flatnonzero(some)
+                guess = None if start is None else _taken(start, index)
+                part = self.take(index).solve_on(
+                    _taken(mask, index), _taken(rows, index), guess, rough
+                )
+                solution = placed(some, part, solution)
+            return solution
+        solution, solved = conjugate_gradients(
+            self.times, mask, rows, self.size, start=start, tolerance=tolerance
+        )
+        if rough or bool(xp.all(solved)):
+            return solution
+        index = flatnonzero(~solved)
+        part = self.take(index)._factorised(_taken(mask, index), _taken(rows, index))
+        return placed(~solved, part, solution)
+
+    def _factorised(self, mask: Array, rows: Array) -> Array:
+        xp = array_namespace(rows)
+        columns = solve_on(self.dense, mask, xp.matrix_transpose(rows))
+        return xp.matrix_transpose(columns)
+
+    def take(self, index: Array) -> Gram:
+        """Return the matrices at the integer positions `index`, (K,), with what is known."""
+        if self.factor is not None:
+            chosen = Gram(factor=self.factor.take(to_numpy(index)))
+        else:
+            chosen = Gram(array_namespace(self.given).take(self.given, index, axis=0))
+        for name in ("diagonal", "lengths", "eigenvalues", "range", "_cheap_range", "iterative"):
+            if name in self.__dict__:
+                chosen.__dict__[name] = _taken(self.__dict__[name], index)
+        return chosen
+
+    def to(self, backend: Backend) -> Gram:
+        """Return the same matrices on `backend`; of a factor its product, formed there."""
+        if self.factor is None:
+            return Gram(backend.asarray(to_numpy(self.given)))
+        if backend.name == "numpy":
+            return self
+        rows = backend.asarray(self.factor.in_order)
+        return Gram(rows @ backend.namespace.matrix_transpose(rows))
+
+
+def _taken(known: Any, index: Array) -> Any:
+    if isinstance(known, tuple):
+        return tuple(_taken(each, index) for each in known)
+    return array_namespace(known).take(known, index, axis=0)
