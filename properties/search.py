@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -251,6 +252,12 @@ def searching(examples: int, phases: Sequence[Phase] = (Phase.generate, Phase.ta
     )
 
 
+_leaving_out = Lock()
+_left_out: list[Any] = []
+"""What Hypothesis had before the first search began, and a None for each that runs now: searches
+in several threads leave the constants out together."""
+
+
 @contextmanager
 def constants_of_loaded_modules_left_out() -> Iterator[None]:
     """Make a search depend on its seed alone, not on what else this process has imported.
@@ -258,15 +265,22 @@ def constants_of_loaded_modules_left_out() -> Iterator[None]:
     Hypothesis mixes in constants from the source of every local module that happens to be
     loaded (since 6.131, without a setting), so a worker and its parent would search differently.
     """
-    original = providers._get_local_constants
-    nothing = type(original())()
-    providers._get_local_constants = lambda: nothing
-    providers.CONSTANTS_CACHE.cache.clear()
+    with _leaving_out:
+        if not _left_out:
+            original = providers._get_local_constants
+            nothing = type(original())()
+            providers._get_local_constants = lambda: nothing
+            providers.CONSTANTS_CACHE.cache.clear()
+            _left_out.append(original)
+        _left_out.append(None)
     try:
         yield
     finally:
-        providers._get_local_constants = original
-        providers.CONSTANTS_CACHE.cache.clear()
+        with _leaving_out:
+            _left_out.pop()
+            if len(_left_out) == 1:
+                providers._get_local_constants = _left_out.pop()
+                providers.CONSTANTS_CACHE.cache.clear()
 
 
 def hunt_hash(theorem: Theorem, claim: str, examples: int, root_seed: int) -> str:
