@@ -156,7 +156,7 @@ def _march(sums: Sums, start: Host) -> tuple[Host, float, str]:
         zero |= step <= 4 * _EPSILON * (time[open_] + 1 / top)
         found[open_[zero]] = time[open_[zero]]
         earliest = found.min(initial=np.inf)
-        horizon = earliest * (1 + 1e-3) + 1e-3 / top
+        horizon = earliest * (1 + 1e-2) + 0.1 / top
         going = ~zero & ~_outweighed(constant, terms, rates) & (time[open_] <= horizon)
         time[open_[going]] += step[going]
         open_ = open_[going]

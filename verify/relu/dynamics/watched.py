@@ -18,8 +18,11 @@ from verify.tolerances import summation
 Host = np.ndarray[Any, Any]
 
 
-def predictions_apart(flow: Regime) -> Sums:
+def predictions_apart(flow: Regime, order: Host) -> Sums:
     """Return |β_{k,i}|, the distances from the kink on the present side, as mn functions of time.
+
+    order: (m, n), not 0 for examples that leave the kink now: where the exact path does, it is at
+    zero exactly, and only the error of its velocity counts.
 
     An active example that neuron k alone moves, of label zero, has β = s_k(y + r)/d, which tends to
     zero exactly: it is given in that form, without a constant.
@@ -43,8 +46,10 @@ def predictions_apart(flow: Regime) -> Sums:
     mobile = (flow.origin.change != 0).any(axis=-1) | (flow.steering != 0).any(axis=(1, 2))
     stored = rounding(setting, flow.origin.change)
     stored = stored + np.where(mobile[:, None], setting.lengths * flow.origin.error, 0.0)
-    stored = stored + abs(swing).sum(axis=0)
-    distance = side[:, :, 0] * flow.origin.predictions
+    stored = np.where(order != 0, 0.0, stored + abs(swing).sum(axis=0))
+    pulled = reach * np.sqrt(inverse) * flow.origin.error
+    error = error + np.where((order != 0)[:, :, None], pulled, 0.0)
+    distance = np.where(order != 0, 0.0, side[:, :, 0] * flow.origin.predictions)
     constant = distance - terms.sum(axis=-1)
     low, high = terms + error, terms - error
     low_constant = distance - stored - low.sum(axis=-1)

@@ -303,3 +303,33 @@ def test_times_beyond_the_end_are_refused():
     (path,) = flow(theorem_3(1)[1], max_events=1).paths
     with pytest.raises(InputError, match="time=-1"):
         path.change(-1.0)
+
+
+def test_what_is_too_small_to_tell_apart_does_not_keep_the_limit_from_being_certain():
+    """High-dimensional data with labels of zero: example after example meets zero where it is zero
+    up to rounding already. Limits then lie within the error of where integration ends."""
+    rng = np.random.default_rng(8)
+    certified = settled = 0
+    for _ in range(12):
+        features, weights, problem = drawn(rng, 8, 800, labels="not negative", slope_at_zero=1)
+        run = flow(problem)
+        if not run.certified.all():
+            continue
+        certified += 1
+        held = run.paths[0].regimes[-1].modes.held
+        settled += held.any()
+        assert run.error[0] < 1e-9
+        end = integrated(features, weights, problem, 0.1)
+        np.testing.assert_allclose(limit_weights(run, features, weights), end, atol=2e-8)
+    assert certified >= 10
+    assert settled >= 1
+
+
+def test_an_example_of_its_own_label_near_the_kink_is_never_taken_to_rest_there():
+    """β = 1e-13 and label 1: the example is about to be fitted, as slowly as it may look."""
+    problem = Problem.from_gram(
+        np.diag([1.0, 1.0]), [1.0, 1.0], starting_predictions=[[1e-13, 0.5]], step_size=0.1
+    )
+    run = flow(problem)
+    assert run.certified.all()
+    np.testing.assert_allclose(run.predictions[0, 0], [1, 1], atol=1e-14)
