@@ -21,10 +21,11 @@ problems of one neuron with labels ≥ 0, five with labels of both signs, five o
     descent, η = .001/λ_max   4.1 s, 3e-6        4.0 s, 8e-5        6.6 s, 4e-5
 
 (stalls: over 60,000 evaluations). On the data of theory §8 with γ=2 scipy's Radau ends .012 away.
-Of 460 other flows (n=6, d=24, one to four neurons) 459 are certified; descent at η = .002/λ_max ends
-within 7e-4 of them, five times nearer than at .01/λ_max. Undecided stay 0 to 5% with one neuron and
-n ≤ 20, 10 to 20% with eight at n=20, d=400, and all of four tries at n=100, d=20,000 with labels of
-both signs (60 to 70 events, seconds each): events so late that rounding hides which way they go.
+Of 460 other flows (n=6, d=24, one to four neurons) 459 are certified; descent at η = .002/λ_max
+ends within 7e-4 of them, five times nearer than at .01/λ_max. Undecided stay 0 to 5% with one
+neuron and n ≤ 20, 10 to 20% with eight at n=20, d=400, and four of four at n=100, d=20,000 with
+labels of both signs (60 to 70 events, seconds each): events so late that rounding hides which way
+they go.
 
 Every problem is followed by itself, on the host in numpy; limits come back on the library of the
 problem.
