@@ -78,7 +78,7 @@ class Point:
 
 def weight_norms(setting: Setting, spread: Host) -> Host:
     """Return √Σ_k ‖Xᵀg_k‖² for each of E coefficients (E, m, n), (E,)."""
-    return np.sqrt(np.maximum((spread * (spread @ setting.gram)).sum(axis=(1, 2)), 0.0))
+    return np.asarray(np.sqrt(np.maximum((spread * (spread @ setting.gram)).sum(axis=(1, 2)), 0.0)))
 
 
 def point(

@@ -122,7 +122,7 @@ def _blur(flow: Regime) -> float:
 
 def _spread_of_coordinates(flow: Regime) -> Host:
     """Return what the spread makes of the coordinates of r, (E, n)."""
-    return residual_spread(flow.setting, flow.modes, flow.origin) @ flow.vectors
+    return np.asarray(residual_spread(flow.setting, flow.modes, flow.origin) @ flow.vectors
 
 
 def _kernel(flow: Regime, shape: Host) -> float:
@@ -133,7 +133,7 @@ def _kernel(flow: Regime, shape: Host) -> float:
 def _connected_rows(flow: Regime) -> Host:
     """Return which modes can move each prediction, (m, n, n)."""
     steered = (flow.setting.gram != 0).astype(float) @ (_steered(flow) @ flow.connected)
-    return steered > 0
+    return np.asarray(steered > 0)
 
 
 def _connected_held(flow: Regime) -> Host:
@@ -145,4 +145,4 @@ def _connected_held(flow: Regime) -> Host:
 
 
 def _steered(flow: Regime) -> Host:
-    return (directions(flow.setting, flow.modes) != 0).astype(float)
+    return np.asarray((directions(flow.setting, flow.modes) != 0).astype(float))
