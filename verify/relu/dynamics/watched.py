@@ -122,7 +122,7 @@ def _blur(flow: Regime) -> float:
 
 def _spread_of_coordinates(flow: Regime) -> Host:
     """Return what the spread makes of the coordinates of r, (E, n)."""
-    return np.asarray(residual_spread(flow.setting, flow.modes, flow.origin) @ flow.vectors
+    return np.asarray(residual_spread(flow.setting, flow.modes, flow.origin) @ flow.vectors)
 
 
 def _kernel(flow: Regime, shape: Host) -> float:
