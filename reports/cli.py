@@ -44,7 +44,7 @@ Exit codes
   2 usage or bad input    3 something inconclusive, undecided or vacuous
   4 backend or data not available
   130 interrupted, 143 terminated: the same run goes on where it was, others begin again
-  report, diff, replay, frontier and search have 0, 1 and 3 mean what their --help says
+  merge, report, diff, replay, frontier and search: 0, 1 and 3 as their --help says
 """
 
 
