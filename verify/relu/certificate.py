@@ -273,23 +273,31 @@ def _solved(
     return remainder, moved, (matrix @ remainder[:, :, None])[:, :, 0]
 
 
-def promising(problem: Problem, state: State) -> tuple[Array, Array]:
-    """Return the masks of problems, (B,), that `certify_by_length` may certify, and that
-    `certify_by_limit` seems worth its cost for, in O(mn).
+def promising_by_length(problem: Problem, state: State) -> Array:
+    """Return the mask of problems, (B,), that `certify_by_length` may certify, in O(mn).
 
     A covered example that is active has the reach √G_ii ≥ √λ_min(G), so that its prediction may
-    move by ‖r_C‖₂ at least, as far as the one certificate knows, or away from a straight line by
-    the largest uᵏ − u of that, about, as far as the other does.
+    move by ‖r_C‖₂ at least, as far as that certificate knows.
     """
-    xp = array_namespace(state.pattern)
-    room = xp.abs(state.predictions)
-    label = xp.abs(problem.labels)[:, None, :]
-    room = xp.where(label > room, label, room)
-    room = xp.where(state.pattern, room, xp.full_like(room, xp.inf))
-    room, size = xp.min(room, axis=(1, 2)), norm(_covered_residual(state))
+    return norm(_covered_residual(state)) <= _room(problem, state)
+
+
+def promising_by_limit(problem: Problem, state: State) -> Array:
+    """Return the mask of problems, (B,), that `certify_by_limit` seems worth its cost for.
+
+    A covered example that is active may move away from the straight line by about the largest
+    u^κ − u times ‖r_C‖₂, as far as that certificate knows.
+    """
     kappa, applies = _exponent(problem, state)
     largest = kappa ** (kappa / (1 - kappa)) * (1 - kappa)
-    return size <= room, applies & (largest * size <= room)
+    return applies & (largest * norm(_covered_residual(state)) <= _room(problem, state))
+
+
+def _room(problem: Problem, state: State) -> Array:
+    """Return the least of max(|β|, |y|) over the active examples, (B,)."""
+    xp = array_namespace(state.pattern)
+    room = xp.maximum(xp.abs(state.predictions), xp.abs(problem.labels)[:, None, :])
+    return xp.min(xp.where(state.pattern, room, xp.full_like(room, xp.inf)), axis=(1, 2))
 
 
 def certify_by_energy(problem: Problem, state: State) -> tuple[Certificate, Array]:

@@ -19,7 +19,8 @@ from verify.relu.certificate import (
     interaction,
     norm,
     observe,
-    promising,
+    promising_by_length,
+    promising_by_limit,
     uncertainty,
 )
 from verify.relu.problem import Problem
@@ -247,15 +248,15 @@ def _retire(running: _Running, step: int, last: bool, ended: list[_Ended]) -> _R
     """Move the problems whose outcome is known to `ended`; return the others, None without any."""
     xp = array_namespace(running.scale)
     left = running.open
-    by_length, by_limit = promising(running.problem, running.state)
-    if _limit_is_due(running, step) and bool(xp.any(left & by_limit)):
-        certificate, solution = certify_by_limit(running.problem, running.state)
+    problem, state = running.problem, running.state
+    if _limit_is_due(running, step) and bool(xp.any(left & promising_by_limit(problem, state))):
+        certificate, solution = certify_by_limit(problem, state)
         frozen = left & certificate.frozen
         if bool(xp.any(frozen)):
             ended.append(_ending(running, frozen, step, CERTIFIED, certificate.slack, solution))
         left = left & ~frozen
-    if bool(xp.any(left & by_length)):
-        certificate = certify_by_length(running.problem, running.state)
+    if bool(xp.any(left & promising_by_length(problem, state))):
+        certificate = certify_by_length(problem, state)
         frozen = left & certificate.frozen
         if bool(xp.any(frozen)):
             ended.append(_ending(running, frozen, step, CERTIFIED, certificate.slack))
@@ -267,7 +268,7 @@ def _retire(running: _Running, step: int, last: bool, ended: list[_Ended]) -> _R
     if bool(xp.any(tried)):
         settled = _settled_by_energy(running, tried, step, ended)
         left, given_up = left & ~settled, given_up & ~settled
-    size = norm(running.state.residual)
+    size = norm(state.residual)
     diverged = left & ~(size <= _BLOW_UP * running.scale)
     undecided = given_up & ~diverged
     lost = bool(xp.any(diverged | undecided))
@@ -385,19 +386,21 @@ def _assembled(problem: Problem, ended: list[_Ended]) -> Run:
         remainder = remainder + _remaining_change(problem, pattern, mask, whole.residual)
     jump = problem.signs[:, :, None] * remainder[:, None, :]
     change = whole.change - xp.where(pattern, jump, xp.zeros_like(jump))
-    told = (whole.status, whole.steps, whole.last_flip, whole.near_ties)
-    counts = to_numpy(xp.stack(told))
+    margin = whole.freeze_margin
+    counts = (whole.status, whole.steps, whole.last_flip, whole.near_ties)
+    told = to_numpy(xp.stack([*(xp.astype(each, margin.dtype) for each in counts), margin]))
+    status, steps, last_flip, near_ties = told[:4].astype(np.int64)
     return Run(
         problem=problem.without_features(),
-        status=np.asarray(_STATUSES)[counts[0]],
-        steps=counts[1],
+        status=np.asarray(_STATUSES)[status],
+        steps=steps,
         duals=problem.starting_duals + change,
         predictions=problem.starting_predictions + problem.inner_products.times(change),
         pattern_after_first_step=whole.pattern_after_first_step,
         final_pattern=pattern,
-        last_flip=counts[2],
-        freeze_margin=to_numpy(whole.freeze_margin),
-        near_ties=counts[3],
+        last_flip=last_flip,
+        freeze_margin=told[4],
+        near_ties=near_ties,
     )
 
 

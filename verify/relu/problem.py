@@ -105,8 +105,10 @@ class Problem:
     @property
     def one_neuron_a_class(self) -> bool:
         """Whether no two neurons share an output sign: one neuron, or two of opposite sign."""
+        if self.neurons != 2:
+            return self.neurons == 1
         signs = to_numpy(self.signs)
-        return self.neurons == 1 or (self.neurons == 2 and bool((signs[:, 0] != signs[:, 1]).all()))
+        return bool((signs[:, 0] != signs[:, 1]).all())
 
     def require_one_neuron_a_class(self, why: str) -> None:
         """Raise InputError, which says why it matters, where neurons share an output sign."""

@@ -6,7 +6,10 @@ import pytest
 from tests.verify.relu.oracle import draw
 from verify.arrays import backend, to_numpy
 from verify.errors import BackendUnavailable
-from verify.relu import gap
+from verify.relu import descent, gap, least_norm
+from verify.relu import gram as gram_module
+from verify.relu import minimum_norm as minimum_norm_module
+from verify.relu import problem as problem_module
 from verify.relu.approach import approach
 from verify.relu.certificate import certify_by_energy, certify_by_length, certify_by_rows
 from verify.relu.descent import descend, gradient_step, start
@@ -96,6 +99,19 @@ def test_descent_is_the_same_on_every_backend(make, other):
         assert_on(getattr(found, name), moved, name)
     for name in RUN + ARRAYS:
         assert_same(getattr(found, name), getattr(expected, name), name)
+
+
+def test_from_descent_to_gap_the_host_is_told_once(other, monkeypatch):
+    """Statuses, counts and margins of the runs; whatever else is large stays where it is."""
+    moved, transfers = one_neuron().to(other), []
+    for module in (descent, gap, gram_module, minimum_norm_module, least_norm, problem_module):
+        if hasattr(module, "to_numpy"):
+            monkeypatch.setattr(module, "to_numpy", lambda a: transfers.append(a) or to_numpy(a))
+    run = descent.descend(moved)
+    best = minimum_norm(moved)
+    found = gap.implicit_bias_gap(run, best)
+    assert_on(found, moved, "gap")
+    assert [tuple(array.shape) for array in transfers] == [(5, moved.batch)]
 
 
 @pytest.mark.parametrize("make", [one_neuron, three_neurons])
