@@ -29,7 +29,7 @@ MEASURED = re.findall(
 )
 THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
 """Between the thousands of a number; the page has plain spaces."""
-WITH_WORKERS = {"run", "frontier", "ablate"}
+WITH_WORKERS = {"run", "frontier", "ablate", "search"}
 
 Reader = Callable[[str], tuple[str, int]]
 

@@ -6,26 +6,20 @@ import itertools
 import math
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 
 from properties.search import OUT_OF_SCOPE, UNDECIDED, VIOLATED
-from properties.seeking.explore import NO_INSTANCE, Met
+from properties.seeking.explore import NO_INSTANCE
 from properties.seeking.found import NOTHING, Effort, Found
-from properties.seeking.smallest import (
-    STARTS,
-    Candidate,
-    Place,
-    by_simplicity,
-    places,
-    search_place,
-    simplest,
-)
+from properties.seeking.sections import Section, search_elsewhere, search_section
+from properties.seeking.smallest import Candidate, places
 from properties.seeking.sought import Sought
 from properties.seeking.watch import Progress, Watch
-from properties.seeking.worst import WHERE, axes_of, own_points, rate_at, search_structured
+from properties.seeking.worst import WHERE, axes_of, own_points, rate_at
 from verify.confirm import Confirmed
 from verify.counterexample import Counterexample
-from verify.engine.executors import one_thread
+from verify.engine.executors import AnyExecutor, one_thread
 from verify.errors import InputError
 
 EXAMPLES = 300
@@ -42,6 +36,7 @@ def seek(
     root_seed: int = 0,
     progress: Progress | None = None,
     now: Callable[[], float] = time.monotonic,
+    executor: AnyExecutor | None = None,
 ) -> Found:
     """Search the smallest and the worst counterexample to a claim.
 
@@ -49,13 +44,20 @@ def seek(
     and of the structured ensembles; by default 300.   seconds: when to stop, and, unless `examples`
     is given too, how long to go on: pass after pass, each with another seed. Without `seconds` the
     same arguments find the same. A KeyboardInterrupt ends the search, and what was found until
-    then is returned.
-    Raises InputError where the theorem has nothing to search, or for a number of seconds that is
-    not finite and above 0; TheoremError for functions of the theorem that misbehave.
+    then is returned.   executor: None runs here; else see `verify.engine.executors`: sections are
+    searched at the same time, and what is found is the same; a search of some seconds runs here.
+    Raises InputError where the theorem has nothing to search, for a number of seconds that is not
+    finite and above 0, or for seconds with an executor; TheoremError for functions of the theorem
+    that misbehave.
     """
     if seconds is not None and not 0 < seconds < math.inf:
         raise InputError(f"seconds={seconds}, expected a finite number above 0")
-    search = _Search(sought, root_seed, Watch(seconds, now, progress))
+    if seconds is not None and executor is not None:
+        raise InputError(
+            f"seconds={seconds} with an executor: a search that the clock ends runs in this "
+            "process; leave out one of the two"
+        )
+    search = _Search(sought, root_seed, Watch(seconds, now, progress), executor)
     search.require_something()
     endless = seconds is not None and examples is None
     ended = ""
@@ -72,8 +74,11 @@ def seek(
 class _Search:
     """What a search has met so far."""
 
-    def __init__(self, sought: Sought, root_seed: int, watch: Watch) -> None:
+    def __init__(
+        self, sought: Sought, root_seed: int, watch: Watch, executor: AnyExecutor | None
+    ) -> None:
         self.sought, self.root_seed, self.watch = sought, root_seed, watch
+        self._executor = executor
         self._places = places(sought)
         self._efforts: dict[tuple[str, str], Effort] = {}
         self._smallest: Candidate | None = None
@@ -90,28 +95,33 @@ class _Search:
             )
 
     def one_pass(self, examples: int, number: int) -> None:
-        """Look at every place that can still improve what was found."""
-        words = (self.root_seed, self.sought.theorem.id, self.sought.claim.id)
-        words = (*words, *self.sought.without, f"pass {number}")
+        """Look at every place that can still improve what was found, then at the ensembles."""
         self.watch.plan(examples * (len(self._places) + 2))
-        for place in self._places:
+        if self._executor is not None:
+            self._pass_elsewhere(self._executor, examples, number)
+            return
+        for place in (*self._places, None):
             if self.watch.over():
                 return
-            met, closer = Met(place.kind), replace(NOTHING, kind=place.kind, where=place.where)
+            if place is not None and place.number >= len(self._places):
+                continue
+            section = Section(place)
             try:
-                search_place(self.sought, place, met, examples, words, self.watch)
-                closer = self._look_closely(place, met)
+                search_section(self.sought, section, examples, self.root_seed, number, self.watch)
             finally:  # an interruption leaves what was met until then
-                self._note(met, place.where, closer)
-            if self._smallest is not None:
-                self._places = self._places[: self._number_of(self._smallest)]
-                break
-        met = Met("seeded")
+                self._note(section)
+
+    def _pass_elsewhere(self, executor: AnyExecutor, examples: int, number: int) -> None:
+        """Look at all sections at once, and keep those that a search one by one looks at."""
+        met: list[Section] = []
+        how = (executor, examples, self.root_seed, number, self.watch)
         try:
-            seed = (self.root_seed + 7919 * number) % 2**32
-            search_structured(self.sought, met, examples, seed, words, self.watch)
+            with closing(search_elsewhere(self.sought, self._places, *how)) as sections:
+                met.extend(sections)
         finally:
-            self._note(met, WHERE, replace(NOTHING, kind=met.kind, where=WHERE))
+            for section in sorted(met, key=_order):
+                if section.place is None or section.place.number < len(self._places):
+                    self._note(section)
 
     def _number_of(self, found: Candidate) -> int:
         """Return the number of the place of a counterexample, which steps may have made smaller."""
@@ -123,36 +133,16 @@ class _Search:
             and all(values[name] == size for name, size in place.sizes.items())
         )
 
-    def _look_closely(self, place: Place, met: Met) -> Effort:
-        """Confirm what was met in a place, and simplify it; return what exact arithmetic added."""
-        confirmed: list[Candidate] = []
-        unconfirmed = settled = 0
-        with one_thread():
-            for candidate in by_simplicity(place, met):
-                if self.watch.over() or len(confirmed) == STARTS:
-                    break
-                judged = self._judged(candidate)
-                certain = judged.outcome == "no exact form" and candidate.decided
-                settled += not candidate.decided and judged.outcome == "exact"
-                if judged.outcome == "exact" or certain:
-                    confirmed.append(candidate)
-                    self._smallest = self._smallest or candidate
-                elif judged.outcome == "undecided" and candidate.decided:
-                    unconfirmed += 1
-                    self._unconfirmed = self._unconfirmed or (candidate, judged)
-                else:
-                    settled += judged.contradicted
-            if confirmed:
-                self._smallest = confirmed[0]
-                self._smallest = simplest(self.sought, place, confirmed, self.watch)
-        kept = replace(NOTHING, kind=place.kind, where=place.where)
-        return replace(kept, unconfirmed=unconfirmed, settled=settled)
-
     def _judged(self, candidate: Candidate) -> Confirmed:
         return self.sought.judged(candidate.kind, candidate.recipe, candidate.margin)
 
-    def _note(self, met: Met, where: str, closer: Effort) -> None:
-        """Keep what was met in a place.   closer: what exact arithmetic added to it."""
+    def _note(self, section: Section) -> None:
+        """Keep what was met in a section."""
+        met, where = section.met, section.where
+        if section.smallest is not None:
+            self._smallest = section.smallest
+            self._places = self._places[: self._number_of(self._smallest)]
+        self._unconfirmed = self._unconfirmed or section.unconfirmed
         counts = met.counts
         effort = Effort(
             met.kind,
@@ -165,7 +155,7 @@ class _Search:
         )
         key = (met.kind, where)
         self._efforts[key] = self._efforts.get(key, replace(NOTHING, kind=met.kind, where=where))
-        self._efforts[key] += effort + closer
+        self._efforts[key] += effort + section.closer
         lowest = sorted(met.violated.values(), key=lambda entry: entry[0])[:_WORST]
         self._worst += [Candidate(met.kind, recipe, margin) for margin, recipe in lowest]
 
@@ -238,3 +228,8 @@ class _Search:
         rate = rate_at(self.sought, example.recipe["point"], self.root_seed)
         told = None if rate is None else rate.to_json()
         return replace(example, severity={**example.severity, "rate": told})
+
+
+def _order(section: Section) -> float:
+    """Return when a section's turn is, one by one."""
+    return math.inf if section.place is None else section.place.number

@@ -38,9 +38,9 @@ class Watch:
         self.cut = self.cut or (self._end is not None and self._now() >= self._end)
         return self.cut
 
-    def count(self) -> None:
-        """Count one example more, and tell."""
-        self._done += 1
+    def count(self, examples: int = 1) -> None:
+        """Count examples that were looked at, and tell."""
+        self._done += examples
         if self._progress is not None:
             self._progress(self._done, max(self._planned, self._done), self.where)
 

@@ -29,10 +29,12 @@ if TYPE_CHECKING:
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
     default=None,
-    help="Stop when the time is over and, without --examples, go on until then: what is found then "
-    "depends on the clock. A theorem's function that does not return is not stopped.",
+    help="Stop when the time is over and, without --examples, go on until then, in this process: "
+    "what is found depends on the clock. A theorem's function that does not return is not stopped.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@options.jobs
+@options.executor
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -46,6 +48,8 @@ def search(
     examples: int | None,
     seconds: float | None,
     seed: int,
+    jobs: int | None,
+    executor: str | None,
     out: Path | None,
     as_json: bool,
 ) -> int:
@@ -81,6 +85,7 @@ def search(
     from reports.searching.files import require_free, written
     from reports.searching.lines import blocks, lines
     from verify.claims import Claim
+    from verify.engine.executors import open_executor
     from verify.errors import InputError
     from verify.writing import json_text, jsonable
 
@@ -89,16 +94,22 @@ def search(
         raise InputError(f"{claim!r} is measured and claims nothing; search a claim or a control")
     folder = out or _default_folder(entry.id, without)
     sought = Sought(theorem, entry, without)
+    if seconds is not None:
+        jobs = jobs or 1
     require_checker(theorem)
     require_free(folder)
-    with ProgressBar("example") as bar, stdout_kept() as stdout:
+    with (
+        ProgressBar("example") as bar,
+        stdout_kept() as stdout,
+        open_executor(executor, jobs or options.cores()) as workers,
+    ):
         name = theorem.address_of(entry.id)
 
         def progress(done: int, total: int, where: str) -> None:
             stop_again()
             bar.update(name, done, total, where)
 
-        found = seek(sought, examples, seconds, seed, progress)
+        found = seek(sought, examples, seconds, seed, progress, executor=workers)
         bar.close()
         if not as_json:  # before anything is written, which may fail
             for line in (*lines(theorem, found), *blocks(theorem, found, folder)):

@@ -163,7 +163,9 @@ def test_an_interrupted_search_tells_what_it_found(search, tmp_path):
     claims = 'claims=(Universal(interrupted, name="sum_is_small"),), controls=()'
     for looks, found in ((5, False), (150, True)):
         before = INTERRUPT.replace("LOOKS", str(looks))
-        code, out, _ = search("sum_is_small", changes=claims, before=before, examples=80)
+        code, out, _ = search(
+            "sum_is_small", "--jobs", 1, changes=claims, before=before, examples=80
+        )
         assert code == 130
         assert "Interrupted: this is what was found so far." in out
         assert ("smallest: n=1: x=(3) →" in out) == found
@@ -191,7 +193,7 @@ def test_an_interrupt_that_got_lost_ends_the_search_all_the_same(tmp_path):
     claims = 'claims=(Universal(lost, name="sum_is_small"),), controls=()'
     (tmp_path / "few.py").write_text(NUMBERS.format(before=LOST, changes=claims))
     command = "import sys; from reports.cli import main; main(sys.argv[1:])"
-    arguments = ["search", "few.py::sum_is_small", "--examples", "10000"]
+    arguments = ["search", "few.py::sum_is_small", "--examples", "10000", "--jobs", "1"]
     done = subprocess.run(
         [sys.executable, "-c", command, *arguments],
         cwd=tmp_path,

@@ -5,34 +5,29 @@ from __future__ import annotations
 import asyncio
 import logging
 import pickle
-import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any
 
+from verify.engine.executors.by_value import carry_out_by_value, environment_by_value
 from verify.engine.executors.environment import environment
 from verify.engine.executors.interrupts import interrupts_ignored
 from verify.engine.executors.orders import Order
 from verify.engine.executors.pools import Pool, Result, Task
 from verify.engine.executors.threads import THREAD_VARIABLES
+from verify.engine.executors.watching import WATCH, Watch
 from verify.engine.executors.window import OUTSTANDING
 from verify.engine.plan import whole
 from verify.errors import BackendUnavailable, ReluVerifyError
 
 _CONNECTING = 5.0
 """Seconds within which a scheduler is to answer when it is first asked."""
-_ANSWERING = 30.0
-"""Seconds within which a scheduler with work to do is to answer."""
-_ALONE = 60.0
-"""Seconds for which a scheduler may be without a worker while there is work."""
 _ENDING = 1.0
 """Seconds after which a worker of our own that does not end is killed."""
-_WATCH = 1.0
-"""Seconds of silence after which the cluster is looked at."""
 _RESUBMISSIONS = 2
 """How often in a row Dask may give work up because workers died of it, and get it again."""
 _CHUNK_SECONDS, _LARGEST_CHUNK = 0.2, 16
@@ -106,7 +101,7 @@ class DaskPool(Pool):
     def _require_fit(self) -> None:
         """Raise BackendUnavailable where a worker that is there would give other records."""
         mine = environment({"verify"})
-        told = self._client.run(_environment_sent(), on_error="return")
+        told = self._client.run(environment_by_value(), on_error="return")
         unfit = []
         for worker, answer in told.items():
             if isinstance(answer, bytes):  # else it is gone again
@@ -124,9 +119,9 @@ class DaskPool(Pool):
         ReluVerifyError if workers die of a task again and again."""
         if not tasks:
             return
-        order, sent = Order.of(function), _carry_out_sent()
+        order, sent = Order.of(function), carry_out_by_value()
         left, running = deque(range(len(tasks))), dict[Any, tuple[int, ...]]()
-        watch = _Watch(self._client, self.address)
+        watch = Watch(self._client, self.address)
         chunks, done, losses = _Chunks(watch.threads()), SimpleQueue[Any](), 0
         try:
             while left or running:
@@ -137,7 +132,7 @@ class DaskPool(Pool):
                     running[future] = numbers
                     future.add_done_callback(done.put)
                 unfinished = len(left) + sum(map(len, running.values()))
-                future = watch.wait(partial(done.get, timeout=_WATCH), unfinished)
+                future = watch.wait(partial(done.get, timeout=WATCH), unfinished)
                 numbers = running.pop(future)
                 outcome = watch.wait(partial(_outcome, future), unfinished)
                 if outcome is None:
@@ -182,62 +177,6 @@ class _Chunks:
         return max(1, min(wanted, _LARGEST_CHUNK, left // (2 * max(1, self.threads))))
 
 
-class _Watch:
-    """Looks whether a cluster is still there, so that nothing waits for ever."""
-
-    def __init__(self, client: Any, address: str | None) -> None:
-        self._client, self._address = client, address
-        self._alone_since: float | None = None
-
-    def threads(self) -> int:
-        """Return how many threads the cluster's workers have now."""
-        return sum(self._client.nthreads(callback_timeout=_ANSWERING).values())
-
-    def wait(self, for_what: Callable[[], Any], unfinished: int) -> Any:
-        """Return what comes, and look at the cluster while nothing does.
-
-        for_what: gives up with Empty or TimeoutError after a while.   unfinished: tasks.
-        Raises BackendUnavailable if the scheduler is gone, or has no workers for a minute.
-        """
-        while True:
-            try:
-                return for_what()
-            except (Empty, TimeoutError):
-                self._look(unfinished)
-            except (OSError, _cancelled()) as reason:
-                raise self._gone(unfinished) from reason
-
-    def _look(self, unfinished: int) -> None:
-        if self._client.status != "running":
-            raise self._gone(unfinished)
-        try:
-            threads = self.threads()
-        except (OSError, TimeoutError, _cancelled()) as reason:
-            raise self._gone(unfinished) from reason
-        now = time.monotonic()
-        if threads:
-            self._alone_since = None
-        elif self._alone_since is None:
-            self._alone_since = now
-        elif now - self._alone_since > _ALONE:
-            raise BackendUnavailable(
-                f"the Dask scheduler {self._address or ''} has had no worker for {_ALONE:.0f} s, "
-                f"with {unfinished} tasks still to do; start some (`dask worker ADDRESS`) and run "
-                "it again: what was finished is stored"
-            )
-
-    def _gone(self, unfinished: int) -> BackendUnavailable:
-        return BackendUnavailable(
-            f"the Dask scheduler {self._address or ''} went away with {unfinished} tasks still to "
-            "do; start it and its workers, and run it again: what was finished is stored"
-        )
-
-    def cancel(self, futures: list[Any]) -> None:
-        """Let the cluster forget work that nobody waits for any more, if it is still there."""
-        if futures and self._client.status == "running":
-            self._client.cancel(futures)
-
-
 def _distributed() -> Any:
     try:
         import distributed
@@ -247,12 +186,6 @@ def _distributed() -> Any:
             "--executor"
         ) from reason
     return distributed
-
-
-def _cancelled() -> type[BaseException]:
-    from concurrent.futures import CancelledError
-
-    return CancelledError
 
 
 async def _end_workers(cluster: Any) -> None:
@@ -279,42 +212,10 @@ def _outcome(future: Any) -> tuple[list[Any], float, BaseException | None] | Non
     from distributed.scheduler import KilledWorker
 
     try:
-        answer = future.result(timeout=_WATCH)
+        answer = future.result(timeout=WATCH)
     except KilledWorker:
         return None
     if isinstance(answer, str):
         raise BackendUnavailable(f"a Dask worker {answer}")
     outcome: tuple[list[Any], float, BaseException | None] = pickle.loads(answer)
     return outcome
-
-
-def _carry_out_sent() -> Callable[[bytes], bytes | str]:
-    """Return `orders.carry_out` as a function that is sent by value, since it has no name of its
-    own: a scheduler need not have relu-verify, and a worker that has not can say so."""
-
-    def carry_out(payload: bytes) -> bytes | str:
-        try:
-            from verify.engine.executors import orders
-        except ImportError as reason:
-            import platform
-
-            return f"on {platform.node()} has no relu-verify, or an older one: {reason}"
-        return orders.carry_out(payload)
-
-    return carry_out
-
-
-def _environment_sent() -> Callable[[], bytes]:
-    """Return a function, sent by value, for the pickled environment of a worker, or a text that
-    says why it cannot tell."""
-
-    def told() -> bytes:
-        import pickle
-
-        try:
-            from verify.engine.executors.environment import environment
-        except ImportError as reason:
-            return pickle.dumps(f"has no relu-verify, or an older one: {reason}")
-        return pickle.dumps(environment({"verify"}))
-
-    return told
