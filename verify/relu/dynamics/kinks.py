@@ -105,8 +105,8 @@ class Motion:
         )
 
     def slope_held(self, look: Look) -> Host:
-        """Return the slopes s = z/g, (B, m, n), meaningful where a pair is held; the middle one where
-        g is not known so well, and nothing hinges on it."""
+        """Return the slopes s = z/g, (B, m, n), meaningful where a pair is held; the middle one
+        where g is not known so well, and nothing hinges on it."""
         known = look.pulls[:, None, :]
         pull = np.where(known, look.pull[:, None, :], 1.0)
         return np.where(known, look.sloped / pull, (1 + self.leak) / 2)

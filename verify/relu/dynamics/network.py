@@ -136,7 +136,7 @@ class Network:
     @cached_property
     def lengths(self) -> Host:
         """‖x_i‖, (B, n)."""
-        return np.sqrt(np.diagonal(self.gram, axis1=1, axis2=2))
+        return np.asarray(np.sqrt(np.diagonal(self.gram, axis1=1, axis2=2)))
 
     @cached_property
     def eigenvalues(self) -> Host:

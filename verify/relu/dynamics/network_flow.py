@@ -18,7 +18,10 @@ from verify.relu.dynamics.kinks import ABOVE, HELD, LATE, ON_KINK, Look, Motion
 Host = np.ndarray[Any, Any]
 
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 6.0
-"""The usual bounds on how the step size follows the error estimate (Hairer, Nørsett, Wanner, II.4)."""
+"""How the step size follows the error estimate (Hairer, Nørsett, Wanner 1993, II.4)."""
+
+_ENDLESS = 1e30
+"""Step size, in the flow's own time, from which a network does not move any more."""
 
 _MAX_SWITCHES_AT_ONCE = 200
 """Pairs that may change sides at one moment: beyond, the flow is not decided there."""
@@ -73,8 +76,10 @@ def flow(
     moving, position = _start(motion), np.arange(motion.network.batch)
     for _ in range(max_steps):
         moving = _settle_sides(moving)
-        arrived, lost = watch(moving), moving.stuck
-        for mask, fine in ((arrived & ~lost, True), (lost, False)):
+        still = (moving.look.rate == 0).all(axis=(1, 2)) | (moving.step > _ENDLESS)
+        arrived, lost = watch(moving), moving.stuck | still
+        lost &= ~arrived
+        for mask, fine in ((arrived, True), (lost, False)):
             if mask.any():
                 ended.append((position[mask], moving.select(np.flatnonzero(mask)), fine))
         going = np.flatnonzero(~(arrived | lost))
@@ -213,6 +218,6 @@ def _choose(mask: Host, one: Look, other: Look) -> Look:
 
     def chosen(name: str) -> Host:
         first, second = getattr(one, name), getattr(other, name)
-        return np.where(mask.reshape(-1, *([1] * (first.ndim - 1))), first, second)
+        return np.asarray(np.where(mask.reshape(-1, *([1] * (first.ndim - 1))), first, second))
 
     return Look(*(chosen(name) for name in Look.__dataclass_fields__))

@@ -101,7 +101,7 @@ class TwoLayerRun:
     @property
     def imbalance_gained(self) -> Host:
         """How far v_k² − ‖w_k‖² has moved from the start, (B, m), ≥ 0: 0 along exact flow."""
-        return np.abs(self.imbalance - imbalance(self.network))
+        return np.asarray(np.abs(self.imbalance - imbalance(self.network)))
 
 
 def imbalance(network: Network) -> Host:
@@ -139,7 +139,7 @@ def flow_both_layers(
         active = (moving.sides == ABOVE).any(axis=1) | (network.activation.slope_below > 0)
         size = np.linalg.norm(np.where(active, moving.look.pull, 0.0), axis=-1)
         allowed = settled * np.linalg.norm(moving.motion.network.labels, axis=-1)
-        done = size <= allowed
+        done = np.asarray(size <= allowed)
         index = np.flatnonzero(done)
         if index.size:
             found = _arrival(moving.select(index))

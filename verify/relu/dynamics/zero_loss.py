@@ -13,10 +13,10 @@ the path is at most ‖r_C‖/√μ. If that is R at most, the flow never leaves
 The loss then falls to that of the examples off C alone, which no neuron is active on, nor ever
 will be: its prediction there is further below zero than it can move, or its kink holds it.
 It moves by R‖x_i‖ at most, and by (|v_k| + R)‖G_{i,·≠i}‖ (1 + √(λ_max/λ_min)) ‖r_C‖/μ, z below
-included: x_i itself does not pull while the neuron is inactive there. A kink holds where v_k r_i > 0
-and |r_i| > ‖r_C‖ √(λ_max/λ_min): the movement that C asks for, √λ_max‖r_C‖ at most (times |v_k|),
-is projected on β ≤ 0 by multipliers z with λ_min‖z‖² ≤ ‖Xᵀz‖², which stay below the |r_i| that the
-kink can give. μ is not lowered by that: ‖X_CᵀD_kr + Xᵀz‖² ≥ λ_min(‖D_kr‖² + ‖z‖²).
+included: x_i itself does not pull while the neuron is inactive there. A kink holds where
+v_k r_i > 0 and |r_i| > ‖r_C‖ √(λ_max/λ_min): the movement that C asks for, √λ_max‖r_C‖ at most
+(times |v_k|), is projected on β ≤ 0 by multipliers z with λ_min‖z‖² ≤ ‖Xᵀz‖², which stay below the
+|r_i| that the kink can give. μ is not lowered by that: ‖X_CᵀD_kr + Xᵀz‖² ≥ λ_min(‖D_kr‖² + ‖z‖²).
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ def arrival(
         radius = multiple * guess
         rate = least_rate(radius)
         pulled = size * (1 + spread) / np.where(rate > 0, rate, 1.0) ** 2
-        aside = (np.abs(outputs) + radius[:, None])[:, :, None] * (pulled[:, None] * others)[:, None, :]
+        aside = (np.abs(outputs) + radius[:, None])[:, :, None] * (pulled[:, None] * others)[
+            :, None, :
+        ]
         stays = kept | (reach < -np.minimum(radius[:, None, None], aside))
         holds = (~still | stays.all(axis=1)).all(axis=-1) & (rate > 0) & (size <= radius * rate)
         holds &= regular

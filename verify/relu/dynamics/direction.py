@@ -1,0 +1,122 @@
+"""A certificate that training on the logistic loss converges in direction, and where to [D].
+
+Let W⋆ be a KKT point of the margin problem on given sides (`margin_points`) with all λ_i > 0, and
+V(c) = cW⋆ + ω with y_i f(x_i; ω) = −log λ_i on these sides and 0 on the held pairs: along that ray
+the softmax weights p⋆ = λ/Σλ of the margins stay as they are, and the descent direction of
+F(W) = log Σ_i exp(−y_i f(x_i; W)) is W⋆/Σλ for ever. A kink with v_k y_i < 0 bends F convexly. If
+no other kink is met between W and V, F is convex there, and along dW/dt = −∇F, with ρ = W − V,
+
+    d/dt ½‖ρ‖² = −⟨∇F(W) − ∇F(V), ρ⟩ ≤ 0.
+
+For steps of length η, all kinks out of reach, ⟨∇F(W) − ∇F(V), ρ⟩ = KL(p‖p⋆) + KL(p⋆‖p) ≥ ‖p − p⋆‖₁²
+(Pinsker), so ‖ρ‖ does not grow if η ≤ 2/max_i‖∇f(x_i)‖². Since c grows and ‖ρ‖ stays, W/‖W‖ tends
+to W⋆/‖W⋆‖. The logistic weights differ from the softmax by exp(−min_i y_i f) relatively: what that
+adds to ‖ρ‖ is a geometric series.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from verify.relu.dynamics.kinks import ABOVE, HELD, ON_KINK
+from verify.relu.dynamics.margin_points import MarginPoint, margin_point, slopes_on
+from verify.relu.dynamics.network import Network
+from verify.tolerances import KKT, summation
+
+Host = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """Where one network is going.
+
+    point: the KKT point W⋆, or what the sides make of it.   certified: whether the direction tends
+    to that of W⋆, from the state looked at on.   distance: ‖W/‖W‖ − W⋆/‖W⋆‖‖ now, dimensionless;
+    ∞ where W⋆ is no KKT point.
+    """
+
+    point: MarginPoint
+    certified: bool
+    distance: float
+
+
+def direction(network: Network, change: Host, sides: Host, step: float | None = None) -> Direction:
+    """Judge one network (B = 1) whose coefficients gained `change`, (m, n), on `sides`, (m, n).
+
+    step: η of descent in rescaled steps; None for the flow.
+    """
+    point = margin_point(network, sides)
+    if not point.residual <= KKT:
+        return Direction(point, False, np.inf)
+    distance = _distance(network, change, point)
+    if not (point.multipliers > 0).all():
+        return Direction(point, False, distance)
+    return Direction(point, _tends_to(network, change, point, step), distance)
+
+
+def _distance(network: Network, change: Host, point: MarginPoint) -> float:
+    duals = network.starting_duals[0] + change
+    gram = network.gram[0]
+    norm = np.sqrt(float(network.squared_norms(change[None]).sum()))
+    best = np.sqrt(float(np.sum(point.duals * point.predictions)))
+    apart = duals / norm - point.duals / best
+    outside = float(np.trace(network.perpendicular_gram[0])) / norm**2
+    return float(np.sqrt(max(float(np.sum(apart * (apart @ gram))) + outside, 0.0)))
+
+
+def _tends_to(network: Network, change: Host, point: MarginPoint, step: float | None) -> bool:
+    """Say whether the certificate holds from here on."""
+    n, v, y = network.examples, network.output_weights[0], network.labels[0]
+    gram, leak, sides = network.gram[0], network.activation.slope_below, point.sides
+    beta = network.predictions(change[None])[0]
+    slopes, held = slopes_on(sides, leak), np.nonzero(sides == HELD)
+    margins = y * np.sum(v[:, None] * slopes * beta, axis=0)
+    total = float(point.multipliers.sum())
+    apart = np.concatenate([margins + np.log(point.multipliers), beta[held]])
+    toward = np.concatenate([point.multipliers, point.held_multipliers])
+    progress = float(toward @ apart) / total
+    apart[:n] -= progress
+    nu = np.linalg.solve(point.constraints, apart)
+    size = float(np.sqrt(max(float(nu @ apart), 0.0)))
+
+    lipschitz = float(np.linalg.norm(v) * network.lengths[0].max())
+    bound = size * 1.001 + 1e-6
+    error = np.exp(np.log(point.multipliers.max()) + lipschitz * bound - progress)
+    rate = 1 / total
+    added = error * lipschitz * (total if step is None else step / -np.expm1(-step * rate))
+    if not size + added <= bound:
+        return False
+    if step is not None:
+        steepest = float(np.max(np.diagonal(gram) * np.sum((v[:, None] * slopes) ** 2, axis=0)))
+        if held[0].size or step * steepest > 2:
+            return False
+    # V = W − ρ, and how far predictions can be from V's.
+    shift = v[:, None] * slopes * (y * nu[:n])
+    shift[held] += nu[n:]
+    ray = beta - shift @ gram
+    reach = bound * _reach(network, point, slopes)
+    side = np.where(sides == ABOVE, 1.0, -1.0)
+    blur = summation(n, gram) * (np.abs(beta) + np.abs(shift) @ np.abs(gram))
+    clear = (side * ray > reach + blur) & (side * point.predictions >= 0)
+    bends_up = (v[:, None] * y < 0) & (step is None)
+    # A flow takes predictions this far beyond their kink for being on it.
+    on_kink = 10 * ON_KINK * np.sqrt(network.squared_norms(change[None])[0])[:, None]
+    weakly = (side * ray >= -blur - on_kink * network.lengths[0]) & (side * point.predictions >= 0)
+    return bool(np.all((sides == HELD) & bends_up | clear | (bends_up & weakly)))
+
+
+def _reach(network: Network, point: MarginPoint, slopes: Host) -> Host:
+    """Return how far w_k·x_i can move per unit of ‖ρ‖, (m, n): ‖x_i‖ at most."""
+    n, gram = network.examples, network.gram[0]
+    neuron, example = np.nonzero(point.sides == HELD)
+    weighted = network.output_weights[0][:, None] * slopes * network.labels[0]
+    rows = weighted[:, None, :] * gram[None, :, :]
+    same = neuron[None, None, :] == np.arange(network.neurons)[:, None, None]
+    rows = np.concatenate([rows, np.where(same, gram[None][:, :, example], 0.0)], axis=-1)
+    flat = rows.reshape(-1, n + neuron.size)
+    squares = np.sum(flat.T * np.linalg.solve(point.constraints, flat.T), axis=0)
+    reach = np.sqrt(np.maximum(squares, 0.0)).reshape(network.neurons, n) * (1 + 1e-6)
+    return np.asarray(np.minimum(reach, network.lengths[0]))
