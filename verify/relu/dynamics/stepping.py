@@ -177,8 +177,8 @@ class _Descent:
         speed = self.step * float(current.rates.max(initial=0.0))
         if speed >= 1:
             raise InputError(
-                f"step_size={self.step!r} times λ_max(M) is {speed:.3g}, expected below 1; for such "
-                "steps, descend"
+                f"step_size={self.step!r} times λ_max(M) is {speed:.3g}, expected below 1; for "
+                "such steps, descend"
             )
         return current
 
