@@ -19,7 +19,7 @@ import numpy as np
 from verify.errors import InputError
 from verify.relu.descent import CERTIFIED, UNDECIDED
 from verify.relu.dynamics.direction import Direction, direction
-from verify.relu.dynamics.kinks import ABOVE, BELOW, Motion
+from verify.relu.dynamics.kinks import ABOVE, BELOW, HELD, Motion
 from verify.relu.dynamics.margin import require_signs, stable_rank
 from verify.relu.dynamics.margin_points import settle_kinks
 from verify.relu.dynamics.network import Network
@@ -98,7 +98,7 @@ class DirectionRun:
             mine = sign * self.network.output_weights > 0
             duals = np.where(mine[:, :, None], duals, 0.0)
             outside = np.where(mine[:, :, None] & mine[:, None, :], outside, 0.0)
-        known = np.isfinite(duals).all(axis=(1, 2))
+        known = np.asarray(np.isfinite(duals).all(axis=(1, 2)))
         duals = np.where(known[:, None, None], duals, 0.0)
         found = stable_rank(duals @ self.network.gram @ duals.swapaxes(1, 2) + outside)
         return np.where(known, found, np.nan)
@@ -152,7 +152,8 @@ def descend_logistic(
     """Take steps η of the rescaled field until every direction is certain.
 
     Where neurons chatter at kinks no certificate holds for a step of finite length: such a run is
-    "converged" once its direction is within `near` of that of a KKT point.
+    "converged" once its direction is within `near` of that of a KKT point, and any other that is
+    at its last step.
 
     step_size: η, in units of 1/(v_k²‖x‖²); certificates need η ≤ 2/max_i‖∇f(x_i)‖².
     Raises InputError for labels other than ±1, or a step or max_steps that is not positive.
@@ -187,7 +188,8 @@ def descend_logistic(
                 sides = settle_kinks(one, predictions[row], loose)
                 held = direction(one, change[place], sides, step_size)
                 here = held if held.distance < here.distance else here
-            ended[row] = here.certified or here.distance <= near
+            chatters = (here.point.sides == HELD).any()
+            ended[row] = here.certified or (chatters and here.distance <= near)
             if ended[row] or step == max_steps:
                 run.put(place, change[place], step * step_size, step, here, near)
         for row in np.flatnonzero(~fits & (step == max_steps)):

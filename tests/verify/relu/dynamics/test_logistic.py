@@ -1,0 +1,189 @@
+"""Directions under the logistic loss: certified ones are KKT points, and plain runs go there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from verify.errors import InputError
+from verify.relu.dynamics.activation import Activation
+from verify.relu.dynamics.direction import direction
+from verify.relu.dynamics.kinks import ABOVE, BELOW, HELD
+from verify.relu.dynamics.logistic import descend_logistic, flow_logistic, rescaled_pull
+from verify.relu.dynamics.margin_points import margin_point, settle_kinks
+from verify.relu.dynamics.network import Network
+
+SEED = 20261303
+
+
+def draw(batch, n, m, d, leak, seed=SEED):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(batch, n, d)) / np.sqrt(d)
+    y = rng.choice([-1.0, 1.0], (batch, n))
+    v = np.tile(np.where(np.arange(m) % 2, -1.0, 1.0) / np.sqrt(m), (batch, 1))
+    W = 1e-2 * rng.normal(size=(batch, m, d))
+    network = Network.from_features(
+        X, y, starting_weights=W, output_weights=v, activation=Activation(leak)
+    )
+    return X, y, W, network
+
+
+def walk(X, y, W, v, leak, eta, steps):
+    """Move the weights themselves by rescaled steps, one network, plainly."""
+    for _ in range(steps):
+        beta = W @ X.T
+        margins = y * (v @ np.where(beta > 0, beta, leak * beta))
+        p = np.exp(margins.min() - margins) if margins.min() > 30 else 1 / (1 + np.exp(margins))
+        p = p / p.sum()
+        slope = np.where(beta > 0, 1.0, leak)
+        W = W + eta * v[:, None] * ((slope * (y * p)) @ X)
+    return W
+
+
+def assert_critical(X, y, v, leak, duals, multipliers):
+    """The KKT conditions of the margin problem, in weights and from scratch."""
+    W = duals @ X
+    beta = W @ X.T
+    margins = y * (v @ np.where(beta > 0, beta, leak * beta))
+    assert (multipliers >= 0).all()
+    assert margins.min() > 1 - 1e-10
+    assert np.abs(multipliers * (margins - 1)).max() < 1e-9 * multipliers.max()
+    wanted = v[:, None] * y * multipliers
+    slopes = duals / wanted
+    near = np.abs(beta) < 1e-9 * np.abs(beta).max()
+    assert np.allclose(slopes[(beta > 0) & ~near], 1)
+    assert np.allclose(slopes[(beta < 0) & ~near], leak, atol=1e-12)
+    assert ((slopes > leak - 1e-9) & (slopes < 1 + 1e-9)).all()
+    return near
+
+
+@pytest.mark.parametrize("leak", [0.0, 0.2])
+def test_certified_directions_are_critical_points_of_the_margin(leak):
+    X, y, _, network = draw(6, 6, 12, 600, leak)
+    run = flow_logistic(network)
+    assert (run.status == "certified").all()
+    assert (run.kkt < 1e-12).all()
+    held = [
+        assert_critical(
+            X[b], y[b], network.output_weights[b], leak, run.duals[b], run.multipliers[b]
+        )
+        for b in range(6)
+    ]
+    assert np.any(held) == (leak == 0), "ReLU neurons stay on kinks, leaky ones go through"
+    assert np.allclose(run.limit_margins, run.limit_margins[:, :1], rtol=1e-12)
+
+
+def test_long_plain_descent_goes_where_the_certificate_says():
+    X, y, W, network = draw(3, 6, 6, 900, 0.2)
+    run = descend_logistic(network, 1.0)
+    assert (run.status == "certified").all()
+    for b in range(3):
+        best = run.duals[b] @ X[b]
+        best /= np.linalg.norm(best)
+        apart, weights = [], W[b]
+        for steps in (2_000, 6_000):
+            weights = walk(X[b], y[b], weights, network.output_weights[b], 0.2, 1.0, steps)
+            apart.append(np.linalg.norm(weights / np.linalg.norm(weights) - best))
+        assert apart[1] < 1e-3
+        # the direction closes in like 1/t: a quarter of the distance at four times the steps
+        assert abs(apart[0] / apart[1] - 4) < 0.2
+
+
+def test_descent_moves_as_the_weights_do():
+    X, y, W, network = draw(2, 5, 4, 50, 0.1)
+    run = descend_logistic(network, 0.5, 37)
+    for b in range(2):
+        weights = walk(X[b], y[b], W[b], network.output_weights[b], 0.1, 0.5, int(run.steps[b]))
+        assert np.abs(weights @ X[b].T - run.predictions[b]).max() < 1e-11
+
+
+def test_leaky_neurons_of_one_sign_end_parallel_and_ranks_are_those_of_the_weights():
+    X, _, _, network = draw(4, 6, 8, 600, 0.2)
+    run = flow_logistic(network)
+    assert np.allclose(run.limit_stable_rank(1), 1, atol=1e-9)
+    assert np.allclose(run.limit_stable_rank(-1), 1, atol=1e-9)
+    values = np.linalg.svd(run.duals @ X, compute_uv=False)
+    expected = np.sum(values**2, axis=-1) / values[:, 0] ** 2
+    assert np.allclose(run.limit_stable_rank(), expected, rtol=1e-10)
+    assert (expected > 1.05).all()
+
+
+def test_descent_that_chatters_is_near_a_critical_point_and_not_certified():
+    X, y, _, network = draw(4, 6, 10, 2_000, 0.0)
+    run = descend_logistic(network, 1.0, near=1e-2)
+    chatters = run.status == "converged"
+    assert chatters.any()
+    for b in np.flatnonzero(chatters):
+        near = assert_critical(
+            X[b], y[b], network.output_weights[b], 0.0, run.duals[b], run.multipliers[b]
+        )
+        assert near.any()
+        assert run.distance[b] <= 1e-2
+
+
+def test_nothing_is_certified_too_early_nor_for_too_long_steps():
+    *_, network = draw(3, 6, 6, 900, 0.2)
+    run = descend_logistic(network, 1.0)
+    for b in range(3):
+        one = network.select(np.asarray([b]))
+        sides = np.where(run.predictions[b] > 0, ABOVE, BELOW)
+        assert direction(one, run.change[b], sides, 1.0).certified
+        assert not direction(one, run.change[b] / 20, sides, 1.0).certified
+        assert not direction(one, run.change[b], sides, 10.0).certified
+        wrong = np.where(sides == ABOVE, BELOW, ABOVE)
+        assert not direction(one, run.change[b], wrong, 1.0).certified
+
+
+def test_the_certified_distance_bound_is_not_broken_later():
+    """‖ρ‖ never grows: predictions stay on the side that the certificate gave them for ever."""
+    X, y, _, network = draw(3, 6, 6, 900, 0.2)
+    run = descend_logistic(network, 1.0)
+    for b in range(3):
+        duals = network.starting_duals[b] + run.change[b]
+        v = network.output_weights[b]
+        later = walk(X[b], y[b], duals @ X[b], v, 0.2, 1.0, 3_000)
+        assert ((later @ X[b].T > 0) == (run.predictions[b] > 0)).all()
+
+
+def test_an_example_that_no_neuron_sees_leaves_the_direction_undecided():
+    network = Network.from_gram(
+        np.eye(2), [1.0, 1.0], starting_predictions=[[0.1, -0.1]], output_weights=[1.0]
+    )
+    assert (flow_logistic(network, 300).status == "undecided").all()
+    run = descend_logistic(network, 0.5, 200)
+    assert (run.status == "undecided").all()
+    assert np.isnan(run.limit_margins).all()
+    assert np.isinf(margin_point(network, np.asarray([[ABOVE, BELOW]])).residual)
+
+
+def test_the_pull_is_that_of_the_definition_and_does_not_overflow():
+    outputs, labels = np.asarray([[0.3, -2.0, 5.0]]), np.asarray([[1.0, -1.0, 1.0]])
+    weights = 1 / (1 + np.exp(labels * outputs))
+    expected = -labels * weights / weights.sum()
+    assert np.allclose(rescaled_pull(outputs, labels), expected, rtol=1e-13)
+    far = rescaled_pull(np.asarray([[1e4, 1e4 + 1]]), np.ones((1, 2)))
+    assert np.allclose(far, -np.asarray([[1, np.exp(-1)]]) / (1 + np.exp(-1)), rtol=1e-9)
+
+
+def test_kinks_are_settled_by_the_program_as_the_flow_holds_them():
+    *_, network = draw(4, 6, 10, 2_000, 0.0)
+    run = flow_logistic(network)
+    for b in range(4):
+        one, v, y = network.select(np.asarray([b])), network.output_weights[b], network.labels[b]
+        limit = run.duals[b] @ network.gram[b]
+        against = v[:, None] * y < 0
+        sides = settle_kinks(one, limit, against)
+        point = margin_point(one, sides)
+        assert point.residual < 1e-12
+        assert np.abs(point.duals - run.duals[b]).max() < 1e-9
+        assert (sides == HELD).any()
+
+
+def test_unusable_input_is_refused():
+    *_, network = draw(2, 3, 2, 10, 0.2)
+    with pytest.raises(InputError, match="step_size=0"):
+        descend_logistic(network, 0.0)
+    with pytest.raises(InputError, match="max_steps=0"):
+        flow_logistic(network, 0)
+    with pytest.raises(InputError, match="batch=2, expected 1"):
+        margin_point(network, np.zeros((2, 3), dtype=int))
