@@ -11,7 +11,8 @@ no other kink is met between W and V, F is convex there, and along dW/dt = −�
 For steps of length η, all kinks out of reach, ⟨∇F(W) − ∇F(V), ρ⟩ = KL(p‖p⋆) + KL(p⋆‖p) ≥ ‖p − p⋆‖₁²
 (Pinsker), so ‖ρ‖ does not grow if η ≤ 2/max_i‖∇f(x_i)‖². Since c grows and ‖ρ‖ stays, W/‖W‖ tends
 to W⋆/‖W⋆‖. The logistic weights differ from the softmax by exp(−min_i y_i f) relatively: what that
-adds to ‖ρ‖ is a geometric series.
+adds to ‖ρ‖ is a geometric series. In floating point: the bound on ‖ρ‖ is taken 0.1% and 1e-6 too
+large, above what solves lose where the constraints are as independent as `margin_points` asks.
 """
 
 from __future__ import annotations
