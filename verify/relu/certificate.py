@@ -27,6 +27,8 @@ class State:
     rounding, residual_rounding: (B, m, n) and (B, n), bounds on the rounding errors of
         evaluating the predictions and the residual.
     speed: (B,), an upper bound on ηλ_max(M), dimensionless.
+    earlier_pattern, earlier_speed: (B, m, n) and (B,), those before the pattern last changed: paths
+        that swing between two patterns need no eigenvalues a step.
     error: (B,), a bound on the distance in weights from the path of exact arithmetic, as long
         as every sign so far was right.
     """
@@ -38,6 +40,8 @@ class State:
     rounding: Array
     residual_rounding: Array
     speed: Array
+    earlier_pattern: Array
+    earlier_speed: Array
     error: Array
 
 
@@ -69,11 +73,9 @@ def observe(
     output = over_neurons(problem.signs[:, :, None] * active)
     if before is None:
         speed = fastest(problem, pattern)
+        earlier_pattern, earlier_speed = pattern, speed
     else:
-        same = xp.all(pattern == before.pattern, axis=(1, 2))
-        speed = before.speed
-        if not bool(xp.all(same)):
-            speed = xp.where(same, speed, fastest(problem, pattern))
+        speed, earlier_pattern, earlier_speed = _speed_after(problem, before, pattern)
     blur = rounding(problem, change)
     terms = over_neurons(xp.abs(predictions)) + xp.abs(problem.labels)
     return State(
@@ -84,7 +86,29 @@ def observe(
         rounding=blur,
         residual_rounding=over_neurons(blur) + summation(problem.neurons, terms) * terms,
         speed=speed,
+        earlier_pattern=earlier_pattern,
+        earlier_speed=earlier_speed,
         error=0 * speed if error is None else error,
+    )
+
+
+def _speed_after(problem: Problem, before: State, pattern: Array) -> tuple[Array, Array, Array]:
+    """Return speed, earlier pattern and earlier speed of the state with that pattern."""
+    xp = array_namespace(pattern)
+    same = xp.all(pattern == before.pattern, axis=(1, 2))
+    if bool(xp.all(same)):
+        return before.speed, before.earlier_pattern, before.earlier_speed
+    again = ~same & xp.all(pattern == before.earlier_pattern, axis=(1, 2))
+    speed = xp.where(same, before.speed, before.earlier_speed)
+    new = ~same & ~again
+    if bool(xp.any(new)):
+        index = flatnonzero(new)
+        part = problem.select(index)
+        speed = placed(new, fastest(part, xp.take(pattern, index, axis=0)), speed)
+    return (
+        speed,
+        xp.where(same[:, None, None], before.earlier_pattern, before.pattern),
+        xp.where(same, before.earlier_speed, before.speed),
     )
 
 

@@ -255,7 +255,7 @@ def _retire(running: _Running, step: int, last: bool, ended: list[_Ended]) -> _R
         if bool(xp.any(frozen)):
             ended.append(_ending(running, frozen, step, CERTIFIED, certificate.slack, solution))
         left = left & ~frozen
-    if bool(xp.any(left & promising_by_length(problem, state))):
+    if _length_is_due(step) and bool(xp.any(left & promising_by_length(problem, state))):
         certificate = certify_by_length(problem, state)
         frozen = left & certificate.frozen
         if bool(xp.any(frozen)):
@@ -294,6 +294,12 @@ def _limit_is_due(running: _Running, step: int) -> bool:
     """Say whether the certificate that costs a solve is tried: whenever the steps have doubled,
     of several neurons, whose M is another matrix than G, somewhat later."""
     return step & (step - 1) == 0 and step >= (1 if running.problem.neurons == 1 else 4)
+
+
+def _length_is_due(step: int) -> bool:
+    """Say whether the cheap certificate is tried: at every step at first, then at eight of as many
+    as there were so far."""
+    return step % max(1, 1 << step.bit_length() >> 4) == 0
 
 
 def _energy_is_due(running: _Running, step: int) -> Array:
