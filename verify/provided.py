@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import platform
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from threading import RLock
 
 from verify.errors import InputError
@@ -14,31 +16,33 @@ Sources = Mapping[str, bytes]
 """The content of a theorem's file and of those of its folder that it imports, by their names
 relative to that folder."""
 
-_copies: dict[Path, tuple[Sources, TemporaryDirectory[str]]] = {}
+_provided: dict[Path, Sources] = {}
+_copies: dict[Path, tuple[Sources, Path]] = {}
 _providing = RLock()
 
 
 def provide(files: Mapping[str, Sources]) -> None:
-    """Make theorem files loadable here by the absolute path that they have where they come from.
-
-    A file that is here by that path is used, and is to be the same; one that is not is kept in a
-    temporary folder until this process ends. Raises InputError for another file of that path.
-    """
+    """Say what theorem files hold where the work comes from, by their absolute paths there."""
     with _providing:
-        for name, sources in files.items():
-            file = Path(name)
-            if file.is_file():
-                _require_same(file, sources)
-            elif file not in _copies or _copies[file][0] != sources:
-                _copies[file] = (sources, _written(sources))
+        _provided.update({Path(name): sources for name, sources in files.items()})
 
 
 def place_of(file: Path) -> Path:
-    """Return where the content of a theorem's file is: there, or in the copy that was provided."""
+    """Return where the content of a theorem's file is: there, or, where this machine has no such
+    file, in a copy of what was provided, which stays until the process ends.
+
+    Raises InputError for a file that is here and holds something else than was provided.
+    """
     with _providing:
-        if file.is_file() or file not in _copies:
+        sources = _provided.get(file)
+        if sources is None:
             return file
-        return Path(_copies[file][1].name, file.name)
+        if file.is_file():
+            _require_same(file, sources)
+            return file
+        if file not in _copies or _copies[file][0] != sources:
+            _copies[file] = sources, _written(sources)
+        return _copies[file][1] / file.name
 
 
 def _require_same(file: Path, sources: Sources) -> None:
@@ -52,10 +56,12 @@ def _require_same(file: Path, sources: Sources) -> None:
             )
 
 
-def _written(sources: Sources) -> TemporaryDirectory[str]:
-    folder = TemporaryDirectory(prefix="relu-verify-")
+def _written(sources: Sources) -> Path:
+    """Write files to a temporary folder, which goes when the process ends."""
+    folder = Path(mkdtemp(prefix="relu-verify-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for name, content in sources.items():
-        path = Path(folder.name, name)
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     return folder

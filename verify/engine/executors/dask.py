@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import pickle
+import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
+from verify.engine.executors import own_worker
 from verify.engine.executors.by_value import carry_out_by_value, environment_by_value
 from verify.engine.executors.environment import environment
 from verify.engine.executors.interrupts import interrupts_ignored
@@ -58,7 +61,6 @@ class DaskPool(Pool):
         self._stack.enter_context(_quiet())
         try:
             self._connect(distributed)
-            self._require_fit()
         except BaseException:
             self._leave()
             raise
@@ -74,14 +76,17 @@ class DaskPool(Pool):
                 threads_per_worker=1,
                 processes=True,
                 host="127.0.0.1",
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
+                scheduler_kwargs={"dashboard": False},
                 memory_limit=0,
                 silence_logs=logging.CRITICAL,
                 env=dict.fromkeys(THREAD_VARIABLES, "1"),
+                preload=own_worker.__name__,
             )
         where = self._cluster or self.address
         try:
             self._client = distributed.Client(where, timeout=_CONNECTING, set_as_default=False)
+            self._require_fit()
         except (OSError, ValueError) as reason:
             raise BackendUnavailable(
                 f"no Dask scheduler answers at {self.address} ({reason}); start one with `dask "
@@ -196,18 +201,20 @@ async def _end_workers(cluster: Any) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep distributed's log lines off stderr: what they tell is told as an error, or costs only
-    time."""
+    """Keep distributed's log lines and warnings off stderr: what matters is told as an error."""
     from distributed.utils import silence_logging_cmgr
+    from distributed.versions import VersionMismatchWarning
 
-    with silence_logging_cmgr(logging.CRITICAL + 1):
+    with silence_logging_cmgr(logging.CRITICAL + 1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", VersionMismatchWarning)  # `environment` knows what matters
         yield
 
 
 def _outcome(future: Any) -> tuple[list[Any], float, BaseException | None] | None:
     """Return what came of a chunk (`orders.carry_out`); None if workers died of it.
 
-    Raises BackendUnavailable where a worker has no relu-verify; TimeoutError, CancelledError.
+    Raises BackendUnavailable where a worker has no relu-verify, or Dask does not do it;
+    TimeoutError where it has not come yet, OSError and CancelledError where it never will.
     """
     from distributed.scheduler import KilledWorker
 
@@ -215,6 +222,13 @@ def _outcome(future: Any) -> tuple[list[Any], float, BaseException | None] | Non
         answer = future.result(timeout=WATCH)
     except KilledWorker:
         return None
+    except (OSError, CancelledError):
+        raise
+    except Exception as reason:
+        raise BackendUnavailable(
+            f"Dask cannot do the work ({type(reason).__name__}: {reason}); use the same version of "
+            "distributed here, in the scheduler and in the workers"
+        ) from reason
     if isinstance(answer, str):
         raise BackendUnavailable(f"a Dask worker {answer}")
     outcome: tuple[list[Any], float, BaseException | None] = pickle.loads(answer)
