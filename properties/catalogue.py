@@ -22,6 +22,7 @@ _NAMES = (
     "lai2026.theorem4",
     "lai2026.selection",
     "lai2026.many_neurons",
+    "vardi_shamir2021.theorem3",
     "vardi_shamir2021.theorem8",
 )
 
