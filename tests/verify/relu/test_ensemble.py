@@ -1,17 +1,23 @@
 """Laws of random problems: what a draw contains, and what depends on which random numbers."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from verify.arrays import backend
 from verify.errors import InputError, UnknownName
-from verify.relu.ensemble import Ensemble, Labels, Start
+from verify.relu.descent import descend
+from verify.relu.ensemble import MANY, Ensemble, Labels, Start
+from verify.relu.gap import implicit_bias_gap
+from verify.relu.gram import Gram
+from verify.relu.minimum_norm import minimum_norm
 from verify.relu.problem import Problem
 from verify.relu.spectra import Spectrum
 
 ISOTROPIC = Spectrum.isotropic(300)
+SEED = 20261201
 
 
 def draw(trials: int = 20, seed: int = 1, **given) -> Problem:  # type: ignore[no-untyped-def]
@@ -212,3 +218,43 @@ def test_bad_input_is_refused_by_name(make, said: str) -> None:  # type: ignore[
 def test_an_unknown_start_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UnknownName, match="random_sign"):
         Start("gaussian")
+
+
+# Many examples: a factor in place of the Gram matrix
+
+
+@pytest.mark.parametrize("start", ["positive", "random_sign", "zero"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_through_a_factor_everything_is_as_with_the_matrix(start, sign):
+    ensemble = Ensemble(
+        examples=MANY, spectrum=Spectrum.isotropic(500.0 * MANY, 2.0), signs=(sign,),
+        start=Start(start), relative_step=0.4,
+    )  # fmt: skip
+    problem = ensemble.draw(np.random.default_rng(SEED), 2)
+    gram = problem.inner_products
+    np.testing.assert_array_equal(gram.factor.leads, sign * problem.labels > 0)
+    dense = replace(problem, inner_products=Gram(gram.factor.product))
+    run, same = descend(problem), descend(dense)
+    assert run.certified.all()
+    np.testing.assert_array_equal(run.final_pattern, same.final_pattern)
+    np.testing.assert_array_equal(run.last_flip, same.last_flip)
+    np.testing.assert_allclose(run.predictions, same.predictions, atol=1e-11)
+    best, expected = minimum_norm(problem), minimum_norm(dense)
+    assert best.certified.all()
+    np.testing.assert_allclose(best.norm, expected.norm, rtol=1e-12)
+    gap, wanted = implicit_bias_gap(run, best), implicit_bias_gap(same, expected)
+    np.testing.assert_allclose(gap, wanted, rtol=1e-10)
+    assert "dense" not in gram.__dict__
+
+
+def test_a_random_start_through_a_factor_has_the_covariance_of_the_gram_matrix():
+    """β⁰ = σXw/√τ given X: whitened by the factor's rows it is standard normal."""
+    ensemble = Ensemble(
+        examples=MANY, spectrum=Spectrum.isotropic(2.0 * MANY), start=Start("random_sign", high=0.5)
+    )
+    problem = ensemble.draw(np.random.default_rng(SEED), 3)
+    rows = problem.inner_products.factor.in_order
+    white = np.linalg.solve(rows, problem.starting_predictions.swapaxes(1, 2))[:, :, 0]
+    white *= np.sqrt(2.0 * MANY) / 0.5
+    assert abs(white.mean()) < 4 / np.sqrt(white.size)
+    assert abs(white.var() - 1) < 4 * np.sqrt(2 / white.size)
