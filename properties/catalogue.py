@@ -26,6 +26,8 @@ _NAMES = (
     "vardi_shamir2021.theorem8",
 )
 
+_MAIN_PAPER = "lai2026"
+
 MODULES = {name: f"properties.{name}" for name in _NAMES}
 
 
@@ -43,9 +45,13 @@ def find_theorem(name: str) -> Theorem:
 
 
 def full_id(name: str) -> str:
-    """Return the built-in id that ends in `.name`, where there is just one; else the name."""
+    """Return the built-in id that ends in `.name`, else the name.
+
+    Where several do (every paper has its theorem 1), that of the paper the others are beside.
+    """
     ending = [known for known in MODULES if known.endswith(f".{name}")]
-    return ending[0] if len(ending) == 1 else name
+    first = [known for known in ending if known.startswith(f"{_MAIN_PAPER}.")]
+    return (first or ending)[0] if len(ending) == 1 or first else name
 
 
 def distinct(names: Iterable[str]) -> list[str]:
