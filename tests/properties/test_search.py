@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from properties.catalogue import find_entry, find_theorem
+from properties import catalogue
+from properties.catalogue import find_entry, find_theorem, full_id
 from properties.search import (
     Hunt,
     constants_of_loaded_modules_left_out,
@@ -310,3 +311,12 @@ def test_unknown_names_come_with_the_nearest(name: str) -> None:
         find_entry(name)
     with pytest.raises(UnknownName, match="the nearest names are"):
         find_theorem(name)
+
+
+def test_a_short_name_that_several_papers_share_is_that_of_the_main_one(monkeypatch):
+    monkeypatch.setitem(catalogue.MODULES, "elsewhere.theorem2", "nowhere")
+    monkeypatch.setitem(catalogue.MODULES, "elsewhere.other", "nowhere")
+    assert full_id("theorem2") == "lai2026.theorem2"
+    assert full_id("other") == "elsewhere.other"
+    monkeypatch.setitem(catalogue.MODULES, "third.other", "nowhere")
+    assert full_id("other") == "other"
