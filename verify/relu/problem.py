@@ -53,6 +53,10 @@ class Problem:
     features: Array | None = None
     starting_weights: Array | None = None
 
+    def __post_init__(self) -> None:
+        if self.inner_products.factor is None:
+            self.__dict__["gram"] = self.inner_products.given  # so that facts of a problem show it
+
     @cached_property
     def gram(self) -> Array:
         """XXᵀ, (B, n, n); formed here where the problem was drawn through a factor."""
