@@ -24,6 +24,7 @@ _NAMES = (
     "lai2026.many_neurons",
     "vardi_shamir2021.theorem3",
     "vardi_shamir2021.theorem8",
+    "vardi_shamir2021.theorem8_flow",
 )
 
 _MAIN_PAPER = "lai2026"

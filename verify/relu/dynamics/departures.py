@@ -158,6 +158,8 @@ def depart(setting: Setting, here: Point, slope_at_zero: int) -> Resolved:
         clear = (np.where(active, speed, -speed) > error) | _all_immobile(gram, active, setting)
         if clear[on].all():
             return _settled(setting, Modes(active, none), here, on, none)
+        if not (step[on].any() or speed[on].any()):
+            break  # nothing moves, so nothing will
     pulled = setting.signs[:, None] * here.residual > 0
     held = on & pulled & (abs(travelled) <= 10 * stride)
     try:
