@@ -5,7 +5,10 @@ All values are dimensionless and relative to the scale that the docstring names.
 
 from __future__ import annotations
 
-from verify.arrays import Array, array_namespace
+from functools import lru_cache
+from typing import Any
+
+from verify.arrays import Array, Namespace, array_namespace
 
 IDENTITY = 1e-10
 """Relative error up to which two expressions of one quantity count as equal."""
@@ -27,7 +30,12 @@ otherwise, relative to the largest of its kind."""
 
 def epsilon(array: Array) -> float:
     """Return the spacing of `array`'s floating-point type at one."""
-    return float(array_namespace(array).finfo(array.dtype).eps)
+    return _epsilon_of(array_namespace(array), array.dtype)
+
+
+@lru_cache
+def _epsilon_of(xp: Namespace, dtype: Any) -> float:
+    return float(xp.finfo(dtype).eps)
 
 
 def summation(terms: int, array: Array) -> float:
