@@ -25,6 +25,7 @@ _NAMES = (
     "vardi_shamir2021.theorem3",
     "vardi_shamir2021.theorem8",
     "vardi_shamir2021.theorem8_flow",
+    "vardi_shamir2021.lemma10",
 )
 
 _MAIN_PAPER = "lai2026"
