@@ -22,10 +22,12 @@ _NAMES = (
     "lai2026.theorem4",
     "lai2026.selection",
     "lai2026.many_neurons",
+    "vardi_shamir2021.theorem1",
     "vardi_shamir2021.theorem3",
     "vardi_shamir2021.theorem8",
     "vardi_shamir2021.theorem8_flow",
     "vardi_shamir2021.lemma10",
+    "between.road",
 )
 
 _MAIN_PAPER = "lai2026"
