@@ -28,6 +28,7 @@ _NAMES = (
     "vardi_shamir2021.theorem8_flow",
     "vardi_shamir2021.lemma10",
     "between.road",
+    "frei2023.proposition3",
 )
 
 _MAIN_PAPER = "lai2026"
