@@ -106,7 +106,8 @@ def test_an_integration_that_ends_elsewhere_violates_and_one_unsettled_decides_n
     trial = at("tanh")
     claim = "integrated_weights_end_there_too"
     walk = trial.reference("integrated")
-    moved = replace(walk, weights=walk.weights + 1e-4)
+    inside = trial.reference("nearest") - trial.problem.start
+    moved = replace(walk, weights=walk.weights + 1e-4 * inside)
     assert margin(claim, with_reference(trial, "integrated", moved)).violated.all()
     unsettled = replace(moved, settled=np.zeros(TRIALS, dtype=bool))
     found = margin(claim, with_reference(trial, "integrated", unsettled))
