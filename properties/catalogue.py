@@ -26,11 +26,12 @@ _NAMES = (
     "vardi_shamir2021.theorem3",
     "vardi_shamir2021.theorem5",
     "vardi_shamir2021.theorem8",
-    "boursier2022.fixed_signs",
     "vardi_shamir2021.theorem8_flow",
     "vardi_shamir2021.lemma10",
+    "boursier2022.fixed_signs",
     "between.road",
     "frei2023.proposition3",
+    "frei2023.proposition4",
 )
 
 _MAIN_PAPER = "lai2026"
