@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import pickle
 import warnings
 from collections import deque
@@ -21,7 +22,7 @@ from verify.engine.executors.environment import environment
 from verify.engine.executors.interrupts import interrupts_ignored
 from verify.engine.executors.orders import Order
 from verify.engine.executors.pools import Pool, Result, Task
-from verify.engine.executors.threads import THREAD_VARIABLES
+from verify.engine.executors.spawning import variables, worker_variables
 from verify.engine.executors.watching import WATCH, Watch
 from verify.engine.executors.window import OUTSTANDING
 from verify.engine.plan import whole
@@ -71,18 +72,7 @@ class DaskPool(Pool):
 
     def _connect(self, distributed: Any) -> None:
         if self.address is None:
-            self._cluster = distributed.LocalCluster(
-                n_workers=self.jobs,
-                threads_per_worker=1,
-                processes=True,
-                host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",
-                scheduler_kwargs={"dashboard": False},
-                memory_limit=0,
-                silence_logs=logging.CRITICAL,
-                env=dict.fromkeys(THREAD_VARIABLES, "1"),
-                preload=own_worker.__name__,
-            )
+            self._cluster = self._started(distributed)
         where = self._cluster or self.address
         try:
             self._client = distributed.Client(where, timeout=_CONNECTING, set_as_default=False)
@@ -93,6 +83,25 @@ class DaskPool(Pool):
                 "scheduler` and workers with `dask worker ADDRESS`, or say --executor dask for "
                 "workers of this machine"
             ) from reason
+
+    def _started(self, distributed: Any) -> Any:
+        """Return a cluster of our own."""
+        from dask import config
+
+        here = {**worker_variables(), "PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0")}
+        self._stack.enter_context(variables(here))  # Dask sets them in this process, and for good
+        with config.set({"distributed.nanny.pre-spawn-environ": worker_variables()}):
+            return distributed.LocalCluster(
+                n_workers=self.jobs,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                scheduler_kwargs={"dashboard": False},
+                memory_limit=0,
+                silence_logs=logging.CRITICAL,
+                preload=own_worker.__name__,
+            )
 
     def _leave(self) -> None:
         client, cluster, self._client, self._cluster = self._client, self._cluster, None, None

@@ -14,7 +14,7 @@ from typing import Any
 
 from verify.engine.executors.interrupts import interrupts_ignored
 from verify.engine.executors.pools import Pool, Result, Task
-from verify.engine.executors.threads import thread_variables
+from verify.engine.executors.spawning import variables, worker_variables
 from verify.engine.executors.window import in_window
 from verify.engine.plan import whole
 from verify.errors import ReluVerifyError
@@ -70,7 +70,7 @@ class ProcessPool(Pool):
         deaths = 0
 
         def submit(number: int) -> Future[Result]:
-            with thread_variables():  # a process is spawned by what it is to do
+            with variables(worker_variables()):  # a process is spawned by what it is to do
                 return self._open().submit(function, missing[number])
 
         while deaths <= _REBUILDS:

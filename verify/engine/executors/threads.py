@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
+from verify.engine.executors.spawning import THREAD_VARIABLES, variables
 
 _counting = threading.Lock()
 _caps: list[Any] = []
@@ -44,13 +38,5 @@ def one_thread() -> Iterator[None]:
 @contextmanager
 def thread_variables() -> Iterator[None]:
     """Cap BLAS in the processes spawned meanwhile, by the environment that they inherit."""
-    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
-    try:
+    with variables(dict.fromkeys(THREAD_VARIABLES, "1")):
         yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

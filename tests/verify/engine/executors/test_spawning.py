@@ -1,0 +1,46 @@
+"""Worker processes have one BLAS thread and keep the memory of a block for the next."""
+
+import os
+import platform
+import resource
+
+import numpy as np
+import pytest
+
+from verify.engine.executors import DaskPool, ProcessPool, map_unordered
+from verify.engine.executors.spawning import THREAD_VARIABLES, worker_variables
+
+MEGABYTES = 10
+
+
+def environment(_):
+    return dict(os.environ)
+
+
+def page_faults(repetitions):
+    """Return the page faults of filling an array again and again, beyond the first times."""
+    for number in range(repetitions):
+        if number == 3:
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        np.ones(MEGABYTES * 2**20, dtype=np.uint8)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+@pytest.mark.parametrize("kind", [ProcessPool, DaskPool])
+def test_workers_have_what_is_to_be_set_and_this_process_is_as_it_was(kind, monkeypatch):
+    for name in THREAD_VARIABLES:
+        monkeypatch.setenv(name, "7")
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "5")
+    before = dict(os.environ)
+    wanted = worker_variables()
+    assert "MALLOC_ARENA_MAX" not in wanted, "what the user says of it stays"
+    with kind(1) as pool:
+        ((_, there),) = map_unordered(pool, environment, [0])
+        if platform.libc_ver()[0] == "glibc":
+            ((_, faults),) = map_unordered(pool, page_faults, [23])
+            assert faults < 20 * MEGABYTES, "an array costs 256 faults a megabyte, if not kept"
+    assert {name: there.get(name) for name in wanted} == wanted
+    assert {there[name] for name in THREAD_VARIABLES} == {"1"}
+    assert there["MALLOC_ARENA_MAX"] == "5"
+    after = {name: value for name, value in os.environ.items() if name != "__DASK_PARENT_PID"}
+    assert after == before
