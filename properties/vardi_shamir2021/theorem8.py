@@ -20,7 +20,7 @@ from properties.vardi_shamir2021.setting import (
 from verify.arrays import array_namespace, device, to_numpy
 from verify.claims import Control, Status, Universal
 from verify.margin import Margin
-from verify.measures import Quantiles
+from verify.measures import Frequency, Quantiles
 from verify.relu.approach import Approach
 from verify.relu.descent import Run, descend
 from verify.relu.effective_dimensions import solve_error
@@ -119,6 +119,18 @@ def distance_over_the_nearest(trial: Trial) -> Host:
     far = to_numpy(best.distance)
     known = plain.settled & best.certified & (far > 0)
     return np.where(known, plain.travelled / np.where(known, far, 1.0), np.nan)
+
+
+def never_leads_away(trial: Trial) -> Margin:
+    """‖w(t) − w̃‖ never increases, whatever the step is: beyond ηλ_max = 2, where all labels are
+    positive and every example starts active, in few draws."""
+    return distance_never_increases(trial)
+
+
+def speed(trial: Trial) -> Host:
+    """ηλ_max(G)."""
+    problem: Problem = trial.problem
+    return np.asarray(to_numpy(problem.step_size) * to_numpy(problem.eigenvalues)[:, -1])
 
 
 def _unit(best: NearestMinimum) -> Host:
@@ -252,6 +264,14 @@ theorem = Theorem(
             given=GIVEN,
             levels=(0.05, 0.5, 0.95),
             axis="‖w_∞ − w_0‖/‖w̃ − w_0‖",
+            status=Status.DERIVED,
+        ),
+        Frequency(
+            never_leads_away,
+            given=(NONNEGATIVE, REGULAR),
+            at=tuple(ALL_ACTIVE.moved(speed=speed) for speed in (1.5, 1.9, 2.2)),
+            against=speed,
+            axis="‖w(t) − w̃‖ never increases",
             status=Status.DERIVED,
         ),
     ),

@@ -13,12 +13,14 @@ import pytest
 
 from properties.catalogue import find_theorem
 from properties.vardi_shamir2021 import setting, theorem8
-from verify import Margin, Point, Trial
+from verify import Margin, Point, Trial, check
 from verify.engine.evaluate import scope_of
 from verify.errors import InputError
 from verify.exact import NotDecided
 from verify.relu import Problem
+from verify.relu.approach import approach
 from verify.relu.exact import descend
+from verify.relu.nearest_minimum import nearest_minimum
 from verify.verdict import IN_SCOPE, OUT_OF_SCOPE
 
 SEED = 20261209
@@ -328,6 +330,34 @@ def test_a_longer_step_leads_away_in_most_draws() -> None:
     violated = margin("never_increases_at_a_longer_step", trial).violated
     assert violated.mean() >= 0.9, violated.mean()
     assert margin("distance_falls_with_the_loss", trial).violated.sum() == 0, "for any step"
+
+
+def test_no_step_leads_away_in_ten_thousand_realizable_problems() -> None:
+    """n = 5, d = 11, starts of every kind, features with a part in common or without, η up to
+    2/λ_max itself: no step adds 1e-12 of ‖w_0 − w̃‖, as none would without rounding."""
+    generator, seen = np.random.default_rng(SEED), 0
+    for start in ("zero", "random_sign", "positive"):
+        for spectrum in ("isotropic", "spiked:10x1"):
+            for speed, trials in ((1.0, 500), (1.9, 600), (2.0, 600)):
+                point = Point(n=5, d=11, speed=speed, start=start, spectrum=spectrum)
+                problem = THEOREM.draw(point, generator, trials)
+                best = nearest_minimum(problem)
+                increase = approach(best, 300).increase
+                moved = best.distance > 0
+                assert best.certified.all()
+                assert (increase[moved] <= 1e-12 * best.distance[moved]).all(), point
+                seen += int(moved.sum())
+    assert seen >= 10_000
+
+
+def test_how_often_no_step_leads_away_is_measured_across_the_bound() -> None:
+    """All examples active, all labels positive: always at ηλ_max = 1.5 and 1.9,
+    hardly ever at 2.2 (at 2 itself a walk goes on for ever)."""
+    measured = check(THEOREM, claims=["never_leads_away"], trials=100, root_seed=1).measured[0]
+    held = {cell.point["speed"]: cell.holds for cell in measured.cells}
+    assert held[1.5] == held[1.9] == 100
+    assert held[2.2] <= 20
+    assert theorem8.speed(trial_at(CERTIFIED)) == pytest.approx(1.5)
 
 
 def test_the_first_step_that_leads_away_is_told() -> None:
