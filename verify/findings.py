@@ -116,6 +116,7 @@ class Measured:
     confidence: float
     cells: tuple[FrequencyCell, ...] | tuple[QuantilesCell, ...]
     thresholds: tuple[Threshold, ...] = ()
+    figure: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-able values (NaN and infinities as null)."""

@@ -30,16 +30,18 @@ class Measure:
     given: assumptions that put a trial in scope.   at: the points where it is measured; by
     default the theorem's cells.   against: the figure's abscissa, a function of the trial, (B,)
     or a number; a point's mean over its trials in scope is drawn.   by: the coordinate that tells
-    the figure's lines apart.   prediction: what a formula predicts, (B,) or a number, whose mean
-    is drawn beside.   levels: strictly between 0 and 1.   axis: the ordinate's label; by default
-    the id in words.   status: whose statement it is, by default the theorem's own.   name: the
-    id; by default the function's name.
+    the figure's lines apart.   figure: the name of a figure that shows this measure above or below
+    the others that name it, over one abscissa.   prediction: what a formula predicts, (B,) or a
+    number, whose mean is drawn beside.   levels: strictly between 0 and 1.   axis: the ordinate's
+    label; by default the id in words.   status: whose statement it is, by default the theorem's
+    own.   name: the id; by default the function's name.
     """
 
     given: tuple[Assumption, ...] = field(default=(), kw_only=True)
     at: tuple[Point, ...] = field(default=(), kw_only=True)
     against: Quantity | None = field(default=None, kw_only=True)
     by: str = field(default="", kw_only=True)
+    figure: str = field(default="", kw_only=True)
     prediction: Quantity | None = field(default=None, kw_only=True)
     levels: tuple[float, ...] = field(default=(), kw_only=True)
     axis: str = field(default="", kw_only=True)
@@ -50,6 +52,11 @@ class Measure:
         require_each(f"measure {self.id!r}: levels", self.levels, float)
         if not all(0 < level < 1 for level in self.levels):
             raise TheoremError(f"{self.id}: levels={self.levels}, expected each in (0, 1)")
+        if self.figure and self.against is None:
+            raise TheoremError(
+                f"{self.id}: figure={self.figure!r} without an abscissa; say with against=… over "
+                "what it is drawn"
+            )
         if len(set(self.levels)) < len(self.levels):
             raise TheoremError(f"{self.id}: levels={self.levels}, expected none twice")
         for what, function in (("against", self.against), ("prediction", self.prediction)):

@@ -8,7 +8,15 @@ from reports.html import figures
 from reports.html.figures.margins import LINEAR_UP_TO, MOST_ROWS
 from reports.html.figures.series import MOST_LINES, Line, line_name
 from reports.html.headlines import off_by
-from reports.typography import Part, in_sentence, listed, number, percent, quantile_name
+from reports.typography import (
+    Part,
+    capitalize_first,
+    in_sentence,
+    listed,
+    number,
+    percent,
+    quantile_name,
+)
 
 
 def frequencies(measure: Part) -> list[str]:
@@ -67,6 +75,21 @@ def quantiles(measure: Part) -> list[str]:
         f"confidence {percent(measure.get('confidence'))}."
         + _lines(measure)
         + f" All cells have {measure['shared_point']}." * bool(measure["shared_point"])
+    )
+    return [seen, drawn]
+
+
+def stacked(measures: Sequence[Part]) -> list[str]:
+    """Caption measures that are drawn above one another."""
+    name, along = measures[0]["figure"], in_sentence(measures[0]["abscissa"])
+    told = "; ".join(_end_to_end(measure) for measure in measures)
+    seen = f"{capitalize_first(name)}, over {along}: {told}."
+    by = {measure["by"]: measure for measure in measures if measure["by"]}
+    drawn = (
+        "Marks: medians, or shares of the trials in scope. Wide pale bars: between the outer "
+        "quantiles, with the ends of their intervals as thin lines; bars of shares: exact bounds."
+        + "".join(_lines(measure) for measure in by.values())
+        + " Each of the measures stands below by itself, with its numbers."
     )
     return [seen, drawn]
 
@@ -159,6 +182,25 @@ def _from_end_to_end(lines: Sequence[Line]) -> str:
 def _shares(values: Sequence[float]) -> str:
     least, most = percent(min(values), 3), percent(max(values), 3)
     return least if least == most else f"{least} to {most}"
+
+
+def _end_to_end(measure: Part) -> str:
+    """Say where a measure begins and ends, over all of its lines."""
+    ends = []
+    for side in (0, -1):
+        cells = [line.cells[side] for line in figures.lines_of(measure["cells"])]
+        values = [value for cell in cells if (value := _middle(cell)) is not None]
+        ends.append(_range(values) if values else "—")
+    axis = measure["axis"] or measure["measure"].replace("_", " ")
+    return f"{axis}, from {ends[0]} to {ends[1]}"
+
+
+def _middle(cell: Part) -> float | None:
+    """Return the frequency of a cell, or the median there."""
+    if "frequency" in cell and cell["frequency"] is not None:
+        return float(cell["frequency"])
+    found = figures.ends_and_middle(cell)
+    return None if found is None else float(found[1]["value"])
 
 
 def _passed(measure: Part) -> str:

@@ -38,7 +38,7 @@ def measures(report: Part, theorem: str, assumptions: Mapping[str, Part]) -> lis
         if told["theorem"] != theorem or told["kind"] not in KINDS:
             continue
         cells = [_cell(cell) for cell in told.get("cells") or ()]
-        texts = ("statement", "axis", "abscissa", "by", "unit")
+        texts = ("statement", "axis", "abscissa", "by", "unit", "figure")
         measure = {
             **told,
             **{key: told.get(key) or "" for key in texts},

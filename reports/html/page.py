@@ -130,6 +130,7 @@ def _theorem(
         "share": ((report.get("error_budget") or {}).get("theorems") or {}).get(address),
         "figures": [],
         "margins": {"figures": []},
+        "shared": {"figures": []},
     }
 
 

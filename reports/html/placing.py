@@ -42,6 +42,9 @@ def place_figures(report: Part, theorems: Sequence[Part]) -> list[dict[str, Any]
             owner = theorem["margins"]
             draw = partial(figures.margins, theorem["claims"])
             album.add(owner, draw, measure_captions.margins(theorem["claims"]), "Margins.")
+        for shared in of_one_figure(theorem["measures"]).values():
+            draw, caption = partial(figures.stacked, shared), measure_captions.stacked(shared)
+            album.add(theorem["shared"], draw, caption, "Measures over one abscissa.")
         for measure in theorem["measures"]:
             _measure(album, measure)
     for theorem in theorems:
@@ -80,6 +83,15 @@ def _evidence(album: Album, claim: Part) -> None:
     if is_bounded and figures.bounds_differ(claim["cells"]):
         draw = partial(figures.probability_bounds, claim["cells"], claim["probability"])
         album.add(claim, draw, captions.probability_bounds(claim), "Confidence bounds by cell.")
+
+
+def of_one_figure(measures: Sequence[Part]) -> dict[str, list[Part]]:
+    """Return the measures that are drawn above one another, by the name of their figure."""
+    named: dict[str, list[Part]] = {}
+    for measure in measures:
+        if measure["figure"]:
+            named.setdefault(measure["figure"], []).append(measure)
+    return {name: shared for name, shared in named.items() if figures.is_stackable(shared)}
 
 
 def _measure(album: Album, measure: Part) -> None:

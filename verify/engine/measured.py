@@ -68,6 +68,7 @@ def conclude_measure(
         axis=measure.ordinate,
         abscissa=measure.abscissa,
         by=measure.by,
+        figure=measure.figure,
         given=tuple(assumption.id for assumption in measure.given),
         confidence=1.0 - error,
         **found,

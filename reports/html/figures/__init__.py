@@ -24,6 +24,7 @@ from reports.html.figures.patterns import (
 from reports.html.figures.quantiles import ends_and_middle, quantiles
 from reports.html.figures.scaling import scaling_is_drawable, scaling_law
 from reports.html.figures.series import MOST_LINES, lines_of
+from reports.html.figures.stacked import is_stackable, stacked
 
 __all__ = [
     "MARKERS",
@@ -37,6 +38,7 @@ __all__ = [
     "ends_and_middle",
     "frequencies",
     "is_calibration",
+    "is_stackable",
     "lines_of",
     "margins",
     "margins_shown",
@@ -47,4 +49,5 @@ __all__ = [
     "raster_order",
     "scaling_is_drawable",
     "scaling_law",
+    "stacked",
 ]

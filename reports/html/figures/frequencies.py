@@ -52,11 +52,11 @@ def frequencies(measure: Mapping[str, Any], *, name: str, label: str) -> str:
         everything = [cell["x"] for line in lines for cell in line.cells]
         calibration = is_calibration(measure["cells"])
         set_abscissa(axes, everything)
-        _zoom(axes, "y", _shares(measure))
+        zoom(axes, "y", shares_of(measure))
         place = scale_of(everything)
         _references(figure, axes, measure, calibration)
         for line in lines:
-            _draw(axes, line, place, dodge(axes, len(lines), line.rank), measure, calibration)
+            draw_line(axes, line, place, dodge(axes, len(lines), line.rank), measure, calibration)
         for level in sorted({t["level"] for t in measure.get("thresholds") or ()}):
             axes.axhline(level, color=COLOURS["soft"], linewidth=1.0, linestyle=svg.DOTS)
         axes.set_xlabel(below)
@@ -66,7 +66,7 @@ def frequencies(measure: Mapping[str, Any], *, name: str, label: str) -> str:
         return svg.for_page(figure, name, label)
 
 
-def _draw(
+def draw_line(
     axes: Axes, line: Line, place: Any, shift: float, measure: Mapping[str, Any], calibration: bool
 ) -> None:
     """Draw one line: marks at the frequencies, bars over the bounds, predictions dashed."""
@@ -125,12 +125,12 @@ def _by_cell(measure: Mapping[str, Any], heading: str, name: str, label: str) ->
             axes.plot([cell["prediction"]] * 2, [y - 0.3, y + 0.3], **svg.CLAIMED)
 
     def limits(axes: Axes) -> None:
-        _zoom(axes, "x", _shares(measure))
+        zoom(axes, "x", shares_of(measure))
 
     return row_figure(shown, draw, limits, axis=heading, name=name, label=label)
 
 
-def _shares(measure: Mapping[str, Any]) -> list[float]:
+def shares_of(measure: Mapping[str, Any]) -> list[float]:
     """Return every share that a figure has to show."""
     cells = measure["cells"]
     values = [cell.get(key) for cell in cells for key in ("low", "high", "frequency", "prediction")]
@@ -138,7 +138,7 @@ def _shares(measure: Mapping[str, Any]) -> list[float]:
     return [value for value in (*values, *levels) if value is not None] or [0.0, 1.0]
 
 
-def _zoom(axes: Axes, axis: str, shares: Sequence[float]) -> None:
+def zoom(axes: Axes, axis: str, shares: Sequence[float]) -> None:
     """Show [0, 1] where shares are spread, else the part where they lie."""
     low, high = min(shares), max(shares)
     if high - low > 0.5:

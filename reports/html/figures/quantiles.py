@@ -45,7 +45,7 @@ def quantiles(measure: Mapping[str, Any], *, name: str, label: str) -> str:
     lines = lines_of(measure["cells"])
     unit = measure["unit"] or "dimensionless"
     heading = svg.wrapped(measure["axis"] or "quantity", unit)
-    values = _values(measure["cells"])
+    values = values_of(measure["cells"])
     place = scale_of(values)
     if not lines:
         return _by_cell(measure, heading, values, place, name, label)
@@ -57,8 +57,8 @@ def quantiles(measure: Mapping[str, Any], *, name: str, label: str) -> str:
         set_abscissa(axes, everything)
         set_axis(axes, "y", values)
         for line in lines:
-            _draw(axes, line, scale_of(everything), place, dodge(axes, len(lines), line.rank))
-            _prediction(axes, line, scale_of(everything), place)
+            draw_line(axes, line, scale_of(everything), place, dodge(axes, len(lines), line.rank))
+            draw_prediction(axes, line, scale_of(everything), place)
             axes.plot(
                 [], [], linestyle="none", label=line_name(measure["by"], line.value), **line.marks
             )
@@ -71,7 +71,7 @@ def quantiles(measure: Mapping[str, Any], *, name: str, label: str) -> str:
         return svg.for_page(figure, name, label)
 
 
-def _draw(axes: Axes, line: Line, place_x: Place, place_y: Place, shift: float) -> None:
+def draw_line(axes: Axes, line: Line, place_x: Place, place_y: Place, shift: float) -> None:
     """Draw the cells of a line, and join their medians."""
     known = [(cell, ends_and_middle(cell)) for cell in line.cells]
     found = [(place_x(cell["x"]) + shift, ends) for cell, ends in known if ends is not None]
@@ -108,7 +108,7 @@ def _bars(
     bars(inner, color=colour, lw=2.6)
 
 
-def _prediction(axes: Axes, line: Line, place_x: Place, place_y: Place) -> None:
+def draw_prediction(axes: Axes, line: Line, place_x: Place, place_y: Place) -> None:
     """Draw what a formula predicts for the cells of a line."""
     told = [cell for cell in line.cells if cell.get("prediction") is not None]
     if told:
@@ -145,7 +145,7 @@ def _by_cell(
     return row_figure(rows, draw, limits, axis=heading, name=name, label=label)
 
 
-def _values(cells: Sequence[Mapping[str, Any]]) -> list[float]:
+def values_of(cells: Sequence[Mapping[str, Any]]) -> list[float]:
     """Return every value that a figure has to show."""
     found = []
     for cell in cells:
