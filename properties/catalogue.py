@@ -29,9 +29,11 @@ _NAMES = (
     "vardi_shamir2021.theorem8_flow",
     "vardi_shamir2021.lemma10",
     "boursier2022.fixed_signs",
+    "boursier2022.both_layers",
     "between.road",
     "frei2023.proposition3",
     "frei2023.proposition4",
+    "kou2023.leaky_relu",
 )
 
 _MAIN_PAPER = "lai2026"

@@ -37,7 +37,7 @@ SYMBOLS: Mapping[str, str] = {
     "W, ‖W‖": "all the weights w_k as rows, and their Frobenius norm",
 }
 
-STEP = 1.5
+STEP = 1.9
 """η of descent in rescaled steps; ‖v‖ = 1 and ‖x_i‖ ≤ 1, so that it is below 2/max‖∇f(x_i)‖²."""
 
 OUTPUTS = Axis(

@@ -1,0 +1,149 @@
+"""Kou, Chen and Gu (NeurIPS 2023), leaky ReLU: the stable rank tends to one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from properties.frei2023 import networks
+from properties.frei2023.networks import draw_networks, norms
+from properties.kou2023 import setting
+from properties.kou2023.setting import NEARLY_ORTHOGONAL, known_only, margins_become_equal, ranks
+from verify.claims import Control, Status, Universal
+from verify.margin import Margin
+from verify.measures import Quantiles
+from verify.relu.dynamics.logistic import DirectionRun, descend_logistic
+from verify.relu.dynamics.network import Network
+from verify.space import Axis, Point
+from verify.theorem import Theorem
+from verify.tolerances import IDENTITY
+from verify.trial import Trial
+
+Host = np.ndarray[Any, Any]
+
+GIVEN = (NEARLY_ORTHOGONAL,)
+
+_APART = 1e-6
+"""By how much a stable rank is more than one."""
+
+
+def train(network: Network) -> DirectionRun:
+    """Run gradient descent on the logistic loss until its direction is certain."""
+    return descend_logistic(network, networks.STEP)
+
+
+def stable_rank_tends_to_one(trial: Trial) -> Margin:
+    """The weights of either output sign tend to stable rank one: ‖W‖²/‖W‖₂² is 1 in the limit, to
+    1e-10; what rank one leaves of the trained weights is no more than their distance from it."""
+    run: DirectionRun = trial.run
+    limit, _ = ranks(run)
+    away = setting.reached(trial)
+    return known_only(
+        Margin.worst(
+            Margin(limit - 1, IDENTITY, IDENTITY, 1e-4),
+            Margin(_beyond_rank_one(run), away, np.maximum(away, IDENTITY), 1e-6),
+        ),
+        trial,
+    )
+
+
+def _beyond_rank_one(run: DirectionRun) -> Host:
+    """Return how far the trained weights are from those of rank one for either sign, over ‖W‖."""
+    network = run.network
+    duals = network.starting_duals + run.change
+    gram = duals @ network.gram @ duals.swapaxes(1, 2) + network.perpendicular_gram
+    left = np.zeros(network.batch)
+    for sign in (1, -1):
+        mine = sign * network.output_weights > 0
+        values = np.linalg.eigvalsh(np.where(mine[:, :, None] & mine[:, None, :], gram, 0.0))
+        left += np.maximum(values[:, :-1], 0.0).sum(axis=-1)
+    return np.asarray(np.sqrt(left) / norms(network, duals))
+
+
+# Measures.
+
+
+def stable_rank_beyond_one(trial: Trial) -> Host:
+    """The larger of both signs' stable ranks at the end of training, less one."""
+    return ranks(trial.run)[1] - 1
+
+
+# False statements, for the controls.
+
+
+def all_neurons_tend_to_rank_one(trial: Trial) -> Margin:
+    """All the weights together tend to stable rank one."""
+    return known_only(Margin(trial.run.limit_stable_rank() - 1, _APART), trial)
+
+
+CELLS = (
+    Point(n=4, m=4, aspect=300, leak=0.2),
+    Point(n=3, m=4, aspect=1e4, lengths=1.5, start_scale=1e-2),
+)
+
+theorem = Theorem(
+    id="kou2023.leaky_relu",
+    title="Logistic loss, leaky ReLU, nearly orthogonal data: stable rank one, equal margins",
+    citation=f"{setting.CITATION}.",
+    status=Status.SUMMARY,
+    statement=(
+        "Gradient descent on the logistic loss, first layer trained, on nearly orthogonal data: "
+        "with a leaky ReLU the stable rank of the weights of each output sign tends to one, and "
+        "all examples have the same normalised margin in the limit."
+    ),
+    method=(
+        "Descent takes steps of length η along the rescaled gradient, on which weights grow "
+        "linearly in place of logarithmically; the paper's steps are constant. A run counts where "
+        "its limit direction, a KKT point of the margin problem, is certified; it is undecided "
+        "elsewhere."
+    ),
+    symbols=networks.SYMBOLS,
+    defaults=networks.DEFAULTS,
+    axes=(
+        Axis("n", 1, 5, "integer", meaning="examples"),
+        Axis("m", 2, 6, "integer", meaning="neurons, with output weights ±1/√m in turn"),
+        Axis("leak", 0.1, 0.9, simplest=0.5, meaning="slope γ below zero"),
+        Axis("aspect", 1e2, 1e6, "log", simplest=1e3, meaning="d/n²"),
+        networks.START_SCALE,
+    ),
+    wide_axes=(
+        Axis("n", 1, 12, "integer", inside=(1, 5), meaning="examples"),
+        Axis("m", 1, 20, "integer", simplest=2, inside=(2, 6), meaning="neurons"),
+        Axis("leak", 0.01, 0.95, simplest=0.5, inside=(0.1, 0.9), meaning="slope γ below zero"),
+        Axis("aspect", 0.5, 1e8, "log", simplest=1e3, inside=(1e2, 1e6), meaning="d/n²"),
+        Axis("d", 2, 1e10, "log", instead_of="aspect", meaning="features"),
+        Axis("lengths", 1.0, 5.0, inside=(1.0, 2.0), meaning="largest factor of a length"),
+        networks.OUTPUTS,
+        Axis("start_scale", 1e-6, 10.0, "log", inside=(1e-4, 1e-1), meaning="size of the start"),
+    ),
+    hypotheses=GIVEN,
+    cells=CELLS,
+    draw=draw_networks,
+    simulate=train,
+    describe=setting.describe,
+    claims=(
+        Universal(stable_rank_tends_to_one, given=GIVEN),
+        Universal(margins_become_equal, given=GIVEN),
+    ),
+    controls=(
+        Control(
+            Universal(
+                all_neurons_tend_to_rank_one, given=GIVEN, at=(CELLS[0],), status=Status.FALSE
+            ),
+            because="the neurons of either output sign have a direction of their own",
+        ),
+        Control(
+            Universal(
+                stable_rank_tends_to_one,
+                given=GIVEN,
+                at=(CELLS[0],),
+                status=Status.FALSE,
+                name="broken_dynamics_stopped_early",
+            ),
+            because="after 5 steps the neurons of one sign have not yet forgotten their starts",
+            simulate=setting.stopped_early,
+        ),
+    ),
+    measures=(Quantiles(stable_rank_beyond_one, given=GIVEN, axis="stable rank − 1"),),
+)
