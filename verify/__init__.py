@@ -21,7 +21,7 @@ _HOMES = {
         "Universal",
     ),
     "verify.engine.check": ("check",),
-    "verify.engine.executors": ("ProcessPool",),
+    "verify.engine.executors": ("DaskPool", "ProcessPool"),
     "verify.engine.plan": ("PROFILES",),
     "verify.engine.store": ("Store",),
     "verify.errors": (
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from verify.claims import Sweep as Sweep
     from verify.claims import Universal as Universal
     from verify.engine.check import check as check
+    from verify.engine.executors import DaskPool as DaskPool
     from verify.engine.executors import ProcessPool as ProcessPool
     from verify.engine.plan import PROFILES as PROFILES
     from verify.engine.store import Store as Store

@@ -21,7 +21,7 @@ class UnknownName(InputError):
 
 
 class BackendUnavailable(ReluVerifyError):
-    """An array library, a device or an optional data reader is not to be had here."""
+    """An array library, a device, workers or an optional data reader is not to be had here."""
 
 
 class StoreError(ReluVerifyError):

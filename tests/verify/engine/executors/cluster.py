@@ -14,11 +14,11 @@ PATIENCE = 60
 
 
 @contextmanager
-def scheduler(folder):
+def scheduler(folder, **environment):
     """Start a scheduler; yield its process and address."""
     told = folder / "scheduler.json"
     arguments = ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
-    with _started(*arguments, "--scheduler-file", str(told)) as process:
+    with _started(*arguments, "--scheduler-file", str(told), **environment) as process:
         until(told.exists)
         yield process, json.loads(told.read_text())["address"]
 
@@ -57,3 +57,9 @@ def until(condition):
         assert time.monotonic() < deadline, f"{condition} never came true"
         time.sleep(0.05)
     return value
+
+
+def without_relu_verify(folder):
+    """Return the environment of a process that cannot import relu-verify."""
+    (folder / "sitecustomize.py").write_text("import sys; sys.modules['verify'] = None")
+    return {"PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}

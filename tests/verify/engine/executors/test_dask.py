@@ -18,7 +18,13 @@ from dask import config
 from properties.ablate import ablate
 from properties.seeking import Sought, seek
 from tests.properties.ablation import toy
-from tests.verify.engine.executors.cluster import PATIENCE, scheduler, until, workers
+from tests.verify.engine.executors.cluster import (
+    PATIENCE,
+    scheduler,
+    until,
+    without_relu_verify,
+    workers,
+)
 from tests.verify.engine.test_executors import ALWAYS_DIES, alive, blas_threads
 from tests.verify.engine.toys import FILE, same_claims, write_theorem
 from verify.engine.check import check
@@ -32,7 +38,7 @@ from verify.loading import load_file, load_origin
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cluster")
-    with scheduler(folder) as (_, where), workers(where, 2):
+    with scheduler(folder, **without_relu_verify(folder)) as (_, where), workers(where, 2):
         yield where
 
 
@@ -83,10 +89,11 @@ def test_frontiers_ablations_and_searches_are_the_same(pool):
     assert repr(there) == repr(here)
 
 
-def test_a_plain_executor_of_dask_will_do(pool, tmp_path):
+def test_a_plain_executor_of_dask_will_do(tmp_path):
     theorem = load_file(write_theorem(tmp_path))
-    executor = pool._client.get_executor(pure=False)
-    assert same_claims(check(theorem, trials=60, executor=executor), check(theorem, trials=60))
+    with DaskPool(1) as own:  # the scheduler of an Executor reads the tasks: it has relu-verify
+        executor = own._client.get_executor(pure=False)
+        assert same_claims(check(theorem, trials=60, executor=executor), check(theorem, trials=60))
 
 
 def test_workers_have_one_blas_thread(pool):
@@ -310,9 +317,8 @@ def test_a_scheduler_that_is_not_there_is_told_soon(monkeypatch):
 
 
 def test_workers_that_would_give_other_records_are_named(tmp_path):
-    (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['verify'] = None")
-    without = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
-    with scheduler(tmp_path) as (_, address), workers(address, **without):
+    unable = without_relu_verify(tmp_path)
+    with scheduler(tmp_path) as (_, address), workers(address, **unable):
         pool = DaskPool(address=address)
         with pytest.raises(BackendUnavailable, match=r"worker tcp://\S+ has no relu-verify"):
             pool.__enter__()
