@@ -63,6 +63,13 @@ def gap_over_root_n(trial: Trial) -> Host:
     return np.maximum(found / root_n_over_trace(trial), FINEST)
 
 
+def closed_form_over_root_n(trial: Trial) -> Host:
+    """The closed form of orthogonal examples over √(n/‖λ‖₁): ‖c|y₋| − (1−c)β⁰₋‖/√n; 1e-5 where it
+    is less, as for gradient flow, of which it says 0."""
+    expected = 0.0 if flows(trial) else gaps.closed_form(trial.problem) / root_n_over_trace(trial)
+    return np.maximum(expected, FINEST) * np.ones(trial.trials)
+
+
 def root_n_over_trace(trial: Trial) -> Host:
     """√(n/‖λ‖₁)"""
     return np.asarray(np.sqrt(trial.problem.examples / trace(trial.problem)))
@@ -118,6 +125,7 @@ MEASURES: tuple[Measure, ...] = (
         at=(*FLOWS, *DESCENTS),
         against=place,
         by="c",
+        prediction=closed_form_over_root_n,
         axis="gap ‖w_∞ − w⋆‖ over √(n/‖λ‖₁), c = 0: flow",
         status=Status.DERIVED,
         figure=ROAD,

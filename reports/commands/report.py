@@ -15,10 +15,11 @@ from reports.terminal import stdout_kept
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["html", "md", "json", "csv"]),
+    type=click.Choice(["html", "md", "json", "csv", "svg"]),
     default="html",
     show_default=True,
-    help="html writes DIR/report.html, report.json and counterexamples/; the others print.",
+    help="html writes DIR/report.html, report.json and counterexamples/; the others print. svg is "
+    "the figure of a theorem whose measures share one.",
 )
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Write to this file, and nothing else."

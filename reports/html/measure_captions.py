@@ -85,10 +85,12 @@ def stacked(measures: Sequence[Part]) -> list[str]:
     told = "; ".join(_end_to_end(measure) for measure in measures)
     seen = f"{capitalize_first(name)}, over {along}: {told}."
     by = {measure["by"]: measure for measure in measures if measure["by"]}
+    predicted = any(c["prediction"] is not None for measure in measures for c in measure["cells"])
     drawn = (
         "Marks: medians, or shares of the trials in scope. Wide pale bars: between the outer "
         "quantiles, with the ends of their intervals as thin lines; bars of shares: exact bounds."
         + "".join(_lines(measure) for measure in by.values())
+        + " Dashes that end in bars: predicted." * predicted
         + " Each of the measures stands below by itself, with its numbers."
     )
     return [seen, drawn]

@@ -12,6 +12,7 @@ import click
 
 from reports.exit_codes import ALL_AS_EXPECTED, UNSETTLED
 from reports.html.render import render
+from reports.html.single_figure import single_figure
 from reports.runs.ci import ForCI
 from reports.runs.holding import held
 from reports.runs.journal import open_store, run_line, runs_of
@@ -28,6 +29,7 @@ FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
     "md": markdown,
     "json": json_text,
     "csv": table,
+    "svg": single_figure,
 }
 
 _NOTHING = ForCI()
@@ -114,7 +116,7 @@ def _require_writable(folder: Path) -> None:
     if not os.access(folder, os.W_OK):
         raise InputError(
             f"{folder} cannot be written, and html goes there; write it elsewhere with --out FILE, "
-            "or print another --format (md, json, csv)"
+            "or print another --format (md, json, csv, svg)"
         )
 
 

@@ -61,7 +61,7 @@ def stacked(measures: Sequence[Mapping[str, Any]], *, name: str, label: str) -> 
             axes = svg.axes_at(figure, box, height)
             set_abscissa(axes, everything)
             own = [replace(line, rank=ranks[measure["by"], line.value]) for line in lines]
-            _panel(axes, measure, own, everything)
+            _panel(axes, measure, own, everything, len(named))
             svg.heading(axes, svg.wrapped(measure["axis"], measure["unit"] or "dimensionless"))
         axes.set_xlabel(below)
         if named:
@@ -80,21 +80,29 @@ def _ranks(panels: Sequence[tuple[Mapping[str, Any], Sequence[Line]]]) -> dict[A
 
 
 def _panel(
-    axes: Axes, measure: Mapping[str, Any], lines: Sequence[Line], everything: Sequence[float]
+    axes: Axes,
+    measure: Mapping[str, Any],
+    lines: Sequence[Line],
+    everything: Sequence[float],
+    looks: int,
 ) -> None:
-    """Draw one measure."""
+    """Draw one measure; `looks` is the number of lines of the figure."""
     across = scale_of(everything)
     if measure["kind"] == "frequency":
         zoom(axes, "y", shares_of(measure))
-        for position, line in enumerate(lines):
-            shift = dodge(axes, len(lines), position)
-            draw_frequencies(axes, line, across, shift, measure, False)
+        for line in lines:
+            draw_frequencies(axes, line, across, _aside(axes, looks, line), measure, False)
         return
     values = values_of(measure["cells"])
     set_axis(axes, "y", values)
-    for position, line in enumerate(lines):
-        draw_quantiles(axes, line, across, scale_of(values), dodge(axes, len(lines), position))
+    for line in lines:
+        draw_quantiles(axes, line, across, scale_of(values), _aside(axes, looks, line))
         draw_prediction(axes, line, across, scale_of(values))
+
+
+def _aside(axes: Axes, looks: int, line: Line) -> float:
+    """Return by how much a line is moved sideways: the same in all panels."""
+    return dodge(axes, looks, line.rank) if line.rank < looks else 0.0
 
 
 def _name_lines(
