@@ -88,14 +88,15 @@ def arrival(
     for multiple in _RADII:
         radius = multiple * guess
         rate = least_rate(radius)
+        left = size / np.where(rate > 0, rate, 1.0)
         pulled = size * (1 + spread) / np.where(rate > 0, rate, 1.0) ** 2
         aside = (np.abs(outputs) + radius[:, None])[:, :, None] * (pulled[:, None] * others)[
             :, None, :
         ]
         stays = kept | (reach < -np.minimum(radius[:, None, None], aside))
-        holds = (~still | stays.all(axis=1)).all(axis=-1) & (rate > 0) & (size <= radius * rate)
+        holds = (~still | stays.all(axis=1)).all(axis=-1) & (rate > 0) & (left <= radius)
         holds &= regular
-        distance = np.where(holds & ~certified, size / np.where(rate > 0, rate, 1.0), distance)
+        distance = np.where(holds & ~certified, left, distance)
         certified |= holds
     loss = np.sum(np.where(still, residual, 0.0) ** 2, axis=-1) / 2
     return Arrival(certified, distance, loss, size)

@@ -227,3 +227,15 @@ def test_unusable_input_is_refused():
         descend_both_layers(network, -1.0)
     with pytest.raises(InputError, match="output_weights has values that are NaN"):
         Network.from_gram([[1.0]], [1.0], starting_predictions=[[1.0]], output_weights=[np.nan])
+
+
+def test_where_no_neuron_is_active_on_anything_the_flow_is_at_its_limit():
+    network = Network.from_gram(
+        np.eye(2),
+        [1.0, -1.0],
+        starting_predictions=[[-0.1, -0.2], [-0.1, -0.3]],
+        output_weights=[0.3, -0.3],
+    )
+    run = flow_both_layers(network)
+    assert run.certified.all() and run.steps[0] == 0
+    assert run.limit_loss[0] == 1 and run.distance_to_limit[0] == 0
