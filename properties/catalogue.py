@@ -34,6 +34,7 @@ _NAMES = (
     "frei2023.proposition3",
     "frei2023.proposition4",
     "kou2023.leaky_relu",
+    "kou2023.relu",
 )
 
 _MAIN_PAPER = "lai2026"
