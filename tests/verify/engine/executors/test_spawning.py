@@ -17,6 +17,11 @@ def environment(_):
     return dict(os.environ)
 
 
+def kept(variables):
+    """Return what is to be as before: all but a number that Dask keeps for its process's title."""
+    return {name: value for name, value in variables.items() if name != "__DASK_PARENT_PID"}
+
+
 def page_faults(repetitions):
     """Return the page faults of filling some arrays again and again, beyond the first times."""
     for number in range(repetitions):
@@ -31,7 +36,7 @@ def test_workers_have_what_is_to_be_set_and_this_process_is_as_it_was(kind, monk
     for name in THREAD_VARIABLES:
         monkeypatch.setenv(name, "7")
     monkeypatch.setenv("MALLOC_ARENA_MAX", "5")
-    before = dict(os.environ)
+    before = kept(os.environ)
     wanted = worker_variables()
     assert "MALLOC_ARENA_MAX" not in wanted, "what the user says of it stays"
     with kind(1) as pool:
@@ -42,5 +47,4 @@ def test_workers_have_what_is_to_be_set_and_this_process_is_as_it_was(kind, monk
     assert {name: there.get(name) for name in wanted} == wanted
     assert {there[name] for name in THREAD_VARIABLES} == {"1"}
     assert there["MALLOC_ARENA_MAX"] == "5"
-    after = {name: value for name, value in os.environ.items() if name != "__DASK_PARENT_PID"}
-    assert after == before
+    assert kept(os.environ) == before
