@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,18 +52,26 @@ def draw(point: Point, generator: np.random.Generator, trials: int) -> Network:
     at = Point(**{**DEFAULTS, **point})
     network = draw_networks(at, generator, trials)
     for _ in range(_AGAIN):
-        other = draw_networks(at, generator, trials)
-        take = ~_covered(network).all(axis=-1)
-        arrays = {
-            name: np.where(
-                take.reshape(-1, *[1] * (getattr(other, name).ndim - 1)),
-                getattr(other, name),
-                getattr(network, name),
-            )
-            for name in ("gram", "labels", "starting_predictions", "output_weights")
-        }
-        network = replace(network, **arrays)
+        network = _where(
+            _covered(network).all(axis=-1), network, draw_networks(at, generator, trials)
+        )
     return network
+
+
+def _where(keep: Host, network: Network, other: Network) -> Network:
+    """Return the networks where `keep`, (B,), is set, the others elsewhere."""
+
+    def chosen(name: str) -> Host:
+        mine, theirs = getattr(network, name), getattr(other, name)
+        return np.asarray(np.where(keep.reshape(-1, *[1] * (mine.ndim - 1)), mine, theirs))
+
+    return Network.from_gram(
+        chosen("gram"),
+        chosen("labels"),
+        starting_predictions=chosen("starting_predictions"),
+        output_weights=chosen("output_weights"),
+        activation=network.activation,
+    )
 
 
 def _covered(network: Network) -> Host:
