@@ -252,15 +252,17 @@ AXES = (
 )
 
 CELLS = (
-    Point(n=4, d=12, slope_below=0.1),
-    Point(n=4, d=12, slope_below=0.5, labels="both"),
+    Point(n=4, d_over_n=3.0, slope_below=0.1),
+    Point(n=4, d_over_n=3.0, slope_below=0.5, labels="both"),
 )
 
 SPEEDS = (0.01, 0.02, 0.04, 0.08)
 
 
 def _sweep(name: str, exponent: float) -> Sweep:
-    points = tuple(Point(n=4, d=12, slope_below=0.5, speed=speed, time=4.0) for speed in SPEEDS)
+    points = tuple(
+        Point(n=4, d_over_n=3.0, slope_below=0.5, speed=speed, time=4.0) for speed in SPEEDS
+    )
     return Sweep(name, points, step_over_the_reference, exponent)
 
 

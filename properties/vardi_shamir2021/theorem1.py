@@ -149,7 +149,8 @@ def each_coordinate_at_its_own_rate(neuron: Neuron) -> Ended:
 
 
 CELLS = tuple(
-    Point(n=3, d=12, activation=name) for name in ("softplus", "tanh", "bent_line", "leaky_half")
+    Point(n=3, d_over_n=4.0, activation=name)
+    for name in ("softplus", "tanh", "bent_line", "leaky_half")
 )
 
 AXES = (
@@ -206,7 +207,7 @@ theorem = Theorem(
             Universal(
                 a_relu_ends_there_too,
                 given=(REGULAR, ZERO_LOSS),
-                at=(Point(n=4, d=16, activation="relu"),),
+                at=(Point(n=4, d_over_n=4.0, activation="relu"),),
                 status=Status.FALSE,
             ),
             because="the ReLU is constant below 0: what it gains on an example of label 0 while "

@@ -1,8 +1,8 @@
 """Theorem 3 of Vardi and Shamir (COLT 2021): the data on which the limit is not the minimum norm.
 
 Coordinates of a point: gamma, the entry of the third row of X_γ; at γ = 0 that row is zero, and is
-left out, which changes neither the weights nor the loss. The labels are c·(16, 18, 0), c drawn
-log-uniformly from [1/10, 10]: the limit scales with c.
+left out, which changes neither the weights nor the loss; slope_at_zero, φ'(0), "1" or "0". The
+labels are c·(16, 18, 0), c drawn log-uniformly from [1/10, 10]: the limit scales with c.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def problem_of(gamma: float, scales: Host, slope_at_zero: int = 1) -> Problem:
 
 def draw(point: Point, generator: np.random.Generator, trials: int) -> Problem:
     """Draw scales of the labels, log-uniform from [1/10, 10]."""
-    return problem_of(float(point["gamma"]), 10.0 ** generator.uniform(-1, 1, trials))
+    slope = int(point.get("slope_at_zero", 1))
+    return problem_of(float(point["gamma"]), 10.0 ** generator.uniform(-1, 1, trials), slope)
 
 
 def scale_of(problem: Problem) -> Host:
@@ -142,7 +143,7 @@ def activation_has_slope_one_at_zero(trial: Trial) -> Margin:
 
 
 PUBLISHED_GAMMA = Assumption(gamma_is_published, Status.READ, axes=("gamma",))
-SLOPE_ONE = Assumption(activation_has_slope_one_at_zero, Status.READ)
+SLOPE_ONE = Assumption(activation_has_slope_one_at_zero, Status.READ, axes=("slope_at_zero",))
 
 GIVEN = (PUBLISHED_GAMMA, SLOPE_ONE)
 
@@ -222,6 +223,7 @@ def never_inactive(problem: Problem) -> Ended:
 
 CELLS = tuple(Point(gamma=gamma) for gamma in GAMMAS)
 TWO = (Point(gamma=2.0),)
+GAMMA = Axis("gamma", scale="choice", choices=GAMMAS, meaning="γ")
 
 theorem = Theorem(
     id="vardi_shamir2021.theorem3",
@@ -247,7 +249,13 @@ theorem = Theorem(
         "φ": setting.SYMBOLS["φ"],
         "η": setting.SYMBOLS["η"],
     },
-    axes=(Axis("gamma", scale="choice", choices=GAMMAS, meaning="γ"),),
+    defaults={"slope_at_zero": "1"},
+    axes=(GAMMA,),
+    wide_axes=(
+        GAMMA,
+        Axis("slope_at_zero", scale="choice", choices=("1", "0"), inside=("1",), meaning="φ'(0)"),
+    ),
+    hypotheses=GIVEN,
     cells=CELLS,
     draw=draw,
     simulate=follow,

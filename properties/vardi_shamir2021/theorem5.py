@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from properties.vardi_shamir2021 import setting, theorem3
-from verify.claims import Control, Status, Universal
+from verify.claims import Assumption, Control, Status, Universal
 from verify.margin import Margin
 from verify.space import Axis, Point
 from verify.theorem import Theorem
@@ -203,7 +203,15 @@ def describe(candidates: Candidates, index: int) -> dict[str, Any]:
     }
 
 
-# Claims.
+# Assumption and claims.
+
+
+def candidate_is_not_constant(trial: Trial) -> Margin:
+    """R is not constant on R^d∖{0}."""
+    return Margin(1, np.full(trial.trials, int(trial.problem.kind != "constant")))
+
+
+NOT_CONSTANT = Assumption(candidate_is_not_constant, Status.READ, axes=("candidate",))
 
 
 def _refuted_by(trial: Trial) -> Host:
@@ -297,12 +305,13 @@ theorem = Theorem(
             meaning="kind of function R",
         ),
     ),
+    hypotheses=(NOT_CONSTANT,),
     cells=CELLS,
     draw=draw,
     simulate=follow,
     describe=describe,
     claims=(
-        Universal(some_data_refute_the_candidate, status=Status.DERIVED),
+        Universal(some_data_refute_the_candidate, given=(NOT_CONSTANT,), status=Status.DERIVED),
         Universal(what_is_compared_has_zero_loss, at=NORM, status=Status.DERIVED),
     ),
     controls=(
@@ -321,6 +330,7 @@ theorem = Theorem(
         Control(
             Universal(
                 some_data_refute_the_candidate,
+                given=(NOT_CONSTANT,),
                 at=NORM,
                 status=Status.FALSE,
                 name="broken_dynamics_least_norm",

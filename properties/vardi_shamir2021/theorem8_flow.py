@@ -205,11 +205,11 @@ DEFAULTS: Mapping[str, Any] = {
 }
 
 CELLS = (
-    Point(n=4, d=12),
-    Point(n=5, d=15, start="random_sign", spectrum="spiked:10x1"),
+    Point(n=4, d_over_n=3.0),
+    Point(n=5, d_over_n=3.0, start="random_sign", spectrum="spiked:10x1"),
 )
 
-NEGATIVE = (Point(n=3, d=9, positives=0.3, others="negative", start="random_sign"),)
+NEGATIVE = (Point(n=3, d_over_n=3.0, positives=0.3, others="negative", start="random_sign"),)
 
 AXES = tuple(
     replace(axis, high=6.0) if axis.name == "n" else axis

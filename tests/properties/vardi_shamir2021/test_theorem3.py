@@ -118,6 +118,13 @@ def test_what_is_out_of_scope() -> None:
     assert (flat.run.weights == 0).all()
 
 
+def test_the_slope_at_zero_can_be_moved() -> None:
+    point = Point(gamma=2.0, slope_at_zero="0")
+    problem = THEOREM.draw(point, np.random.default_rng(0), 2)
+    assert problem.slope_at_zero == 0
+    assert margin(INTERVAL, Trial(THEOREM, point, problem, 2)).violated.all()
+
+
 def test_the_linear_neuron_learns_the_third_label_too() -> None:
     ended = theorem3.never_inactive(trial_at(2.0).problem)
     np.testing.assert_allclose(ended.weights, [[5, -1, 1]] * 3, atol=1e-12)

@@ -13,8 +13,10 @@ from properties.catalogue import find_theorem
 from properties.vardi_shamir2021 import theorem3, theorem5
 from properties.vardi_shamir2021.theorem5 import FAMILY, GAMMAS, KINDS, Candidates
 from verify import Point, Trial
+from verify.engine.evaluate import scope_of
 from verify.relu.dynamics.flow import flow
 from verify.relu.problem import Problem
+from verify.verdict import IN_SCOPE, OUT_OF_SCOPE
 
 TRIALS = 12
 THEOREM = find_theorem("vardi_shamir2021.theorem5")
@@ -57,7 +59,9 @@ def test_a_candidate_that_is_least_at_the_limit_is_not_refuted(kind: str) -> Non
     assert not (unknown.holds | unknown.violated).any()
 
 
-def test_a_constant_is_refuted_by_nothing() -> None:
+def test_a_constant_is_refuted_by_nothing_and_out_of_scope() -> None:
+    assert (scope_of(THEOREM.claim(REFUTED), trial_at("constant")) == OUT_OF_SCOPE).all()
+    assert (scope_of(THEOREM.claim(REFUTED), trial_at("waves")) == IN_SCOPE).all()
     assert margin("a_constant_is_refuted_too", trial_at("constant")).violated.all()
 
 
