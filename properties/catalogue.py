@@ -35,6 +35,7 @@ _NAMES = (
     "frei2023.proposition4",
     "kou2023.leaky_relu",
     "kou2023.relu",
+    "dana2025.coverage",
 )
 
 _MAIN_PAPER = "lai2026"
