@@ -58,7 +58,7 @@ def draw(point: Point, generator: np.random.Generator, trials: int) -> Network:
     return network
 
 
-def _where(keep: Host, network: Network, other: Network) -> Network:
+def _where(keep: Any, network: Network, other: Network) -> Network:
     """Return the networks where `keep`, (B,), is set, the others elsewhere."""
 
     def chosen(name: str) -> Host:
