@@ -16,10 +16,9 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
-from verify.engine.executors import own_worker
 from verify.engine.executors.by_value import carry_out_by_value, environment_by_value
 from verify.engine.executors.environment import environment
-from verify.engine.executors.interrupts import interrupts_ignored
+from verify.engine.executors.interrupts import interrupts_deferred, interrupts_ignored
 from verify.engine.executors.orders import Order
 from verify.engine.executors.pools import Pool, Result, Task
 from verify.engine.executors.spawning import variables, worker_variables
@@ -61,7 +60,9 @@ class DaskPool(Pool):
         distributed = _distributed()
         self._stack.enter_context(_quiet())
         try:
-            self._connect(distributed)
+            with interrupts_deferred():
+                self._connect(distributed)
+            self._require_fit()
         except BaseException:
             self._leave()
             raise
@@ -76,7 +77,6 @@ class DaskPool(Pool):
         where = self._cluster or self.address
         try:
             self._client = distributed.Client(where, timeout=_CONNECTING, set_as_default=False)
-            self._require_fit()
         except (OSError, ValueError) as reason:
             raise BackendUnavailable(
                 f"no Dask scheduler answers at {self.address} ({reason}); start one with `dask "
@@ -90,18 +90,23 @@ class DaskPool(Pool):
 
         here = {**worker_variables(), "PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0")}
         self._stack.enter_context(variables(here))  # Dask sets them in this process, and for good
-        with config.set({"distributed.nanny.pre-spawn-environ": worker_variables()}):
-            return distributed.LocalCluster(
-                n_workers=self.jobs,
-                threads_per_worker=1,
-                processes=True,
-                host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",
-                scheduler_kwargs={"dashboard": False},
-                memory_limit=0,
-                silence_logs=logging.CRITICAL,
-                preload=own_worker.__name__,
-            )
+        try:
+            with config.set({"distributed.nanny.pre-spawn-environ": worker_variables()}):
+                return distributed.LocalCluster(
+                    n_workers=self.jobs,
+                    threads_per_worker=1,
+                    processes=True,
+                    host="127.0.0.1",
+                    dashboard_address="127.0.0.1:0",
+                    scheduler_kwargs={"dashboard": False},
+                    memory_limit=0,
+                    silence_logs=logging.CRITICAL,
+                )
+        except RuntimeError as reason:
+            raise ReluVerifyError(
+                f"no Dask cluster of {self.jobs} workers could be started ({reason}); the script "
+                "that starts it may run again in each (put it under `if __name__ == '__main__':`)"
+            ) from reason
 
     def _leave(self) -> None:
         client, cluster, self._client, self._cluster = self._client, self._cluster, None, None
@@ -115,7 +120,10 @@ class DaskPool(Pool):
     def _require_fit(self) -> None:
         """Raise BackendUnavailable where a worker that is there would give other records."""
         mine = environment({"verify"})
-        told = self._client.run(environment_by_value(), on_error="return")
+        try:
+            told = self._client.run(environment_by_value(), on_error="return")
+        except OSError as reason:
+            raise Watch(self._client, self.address).gone(0) from reason
         unfit = []
         for worker, answer in told.items():
             if isinstance(answer, bytes):  # else it is gone again

@@ -12,7 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
 from typing import Any
 
-from verify.engine.executors.interrupts import interrupts_ignored
+from verify.engine.executors.interrupts import interrupts_ignored, never_interrupted
 from verify.engine.executors.pools import Pool, Result, Task
 from verify.engine.executors.spawning import variables, worker_variables
 from verify.engine.executors.window import in_window
@@ -70,7 +70,10 @@ class ProcessPool(Pool):
         deaths = 0
 
         def submit(number: int) -> Future[Result]:
-            with variables(worker_variables()):  # a process is spawned by what it is to do
+            with (
+                variables(worker_variables()),
+                never_interrupted(),
+            ):  # a process is spawned by what it is to do
                 return self._open().submit(function, missing[number])
 
         while deaths <= _REBUILDS:

@@ -43,15 +43,15 @@ class Watch:
             except (Empty, TimeoutError):
                 self._look(unfinished)
             except (OSError, CancelledError) as reason:
-                raise self._gone(unfinished) from reason
+                raise self.gone(unfinished) from reason
 
     def _look(self, unfinished: int) -> None:
         if self._client.status != "running":
-            raise self._gone(unfinished)
+            raise self.gone(unfinished)
         try:
             threads = self.threads()
         except (OSError, TimeoutError, CancelledError) as reason:
-            raise self._gone(unfinished) from reason
+            raise self.gone(unfinished) from reason
         now = time.monotonic()
         if threads:
             self._alone_since = None
@@ -64,7 +64,8 @@ class Watch:
                 "it again: what was finished is stored"
             )
 
-    def _gone(self, unfinished: int) -> BackendUnavailable:
+    def gone(self, unfinished: int) -> BackendUnavailable:
+        """Return the error of a scheduler that is there no more."""
         return BackendUnavailable(
             f"the Dask scheduler {self._address or ''} went away with {unfinished} tasks still to "
             "do; start it and its workers, and run it again: what was finished is stored"
