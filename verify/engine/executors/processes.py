@@ -70,10 +70,8 @@ class ProcessPool(Pool):
         deaths = 0
 
         def submit(number: int) -> Future[Result]:
-            with (
-                variables(worker_variables()),
-                never_interrupted(),
-            ):  # a process is spawned by what it is to do
+            # A process is spawned by what it is to do.
+            with variables(worker_variables()), never_interrupted():
                 return self._open().submit(function, missing[number])
 
         while deaths <= _REBUILDS:
