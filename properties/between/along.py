@@ -64,10 +64,12 @@ def gap_over_root_n(trial: Trial) -> Host:
 
 
 def closed_form_over_root_n(trial: Trial) -> Host:
-    """The closed form of orthogonal examples over √(n/‖λ‖₁): ‖c|y₋| − (1−c)β⁰₋‖/√n; 1e-5 where it
-    is less, as for gradient flow, of which it says 0."""
-    expected = 0.0 if flows(trial) else gaps.closed_form(trial.problem) / root_n_over_trace(trial)
-    return np.maximum(expected, FINEST) * np.ones(trial.trials)
+    """The closed form of orthogonal examples over √(n/‖λ‖₁), ‖c|y₋| − (1−c)β⁰₋‖/√n; without a value
+    for gradient flow, of which it says 0, and where it is less than 1e-5."""
+    if flows(trial):
+        return np.full(trial.trials, np.nan)
+    expected = gaps.closed_form(trial.problem) / root_n_over_trace(trial)
+    return np.where(expected < FINEST, np.nan, expected)
 
 
 def root_n_over_trace(trial: Trial) -> Host:
@@ -77,12 +79,12 @@ def root_n_over_trace(trial: Trial) -> Host:
 
 def frozen(trial: Trial) -> Margin:
     """From step one on, for ever, the active examples are S₊."""
-    return gaps.pattern_freezes_after_step_one(trial)
+    return gaps.pattern_freezes_near_orthogonality(trial)
 
 
 def moves(trial: Trial) -> Margin:
     """The active examples are not S₊ for ever from step one on."""
-    return gaps.pattern_moves_after_step_one(trial)
+    return gaps.pattern_moves_near_the_fixture(trial)
 
 
 def departs_from_the_closed_form(trial: Trial) -> Margin:

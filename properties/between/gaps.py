@@ -128,7 +128,7 @@ GIVEN = (REGULAR, POSITIVE_START)
 # Claims about descent.
 
 
-def gap_is_the_closed_form(trial: Trial) -> Margin:
+def gap_begins_at_the_closed_form(trial: Trial) -> Margin:
     """On orthogonal examples the gap of descent is ‖c|y₋| − (1−c)β⁰₋‖₂/√τ, to 1e-12."""
     found, expected = gap(trial), closed_form(trial.problem)
     unsure = ~np.isfinite(found)
@@ -151,7 +151,7 @@ def within(trial: Trial, share: float) -> Margin:
     ).undecided_where(unsure)
 
 
-def gap_scales_as_root_n_over_trace(trial: Trial) -> Host:
+def gap_grows_as_root_n(trial: Trial) -> Host:
     """The gap of descent is Θ(√(n/‖λ‖₁)) along the road, while the correlations of each place stay
     what they are: it grows as √n."""
     return gap(trial)
@@ -169,13 +169,13 @@ def gap_stays_as_the_step_vanishes(trial: Trial) -> Host:
     return gap(trial)
 
 
-def pattern_freezes_after_step_one(trial: Trial) -> Margin:
+def pattern_freezes_near_orthogonality(trial: Trial) -> Margin:
     """While the road is nearly orthogonal the active examples are S₊ from step one on, for ever:
     with probability at least .9 up to ρ = .15 at c = .3, and .35 at c = .9, for n = 6."""
     return classes_from_step_one(trial)
 
 
-def pattern_moves_after_step_one(trial: Trial) -> Margin:
+def pattern_moves_near_the_fixture(trial: Trial) -> Margin:
     """Near the fixture the active examples are not S₊ for ever from step one on, whatever the step
     is: with probability at least .9 at ρ = .95, c from .1 to .9, for n = 6."""
     frozen = classes_from_step_one(trial)

@@ -73,7 +73,7 @@ theorem = Theorem(
         "constants are ours."
     ),
     method=(
-        "The road is docs/theory.md §8; n = 6 unless said otherwise. Descent is followed to its "
+        "The road is in docs/road.md; n = 6 unless said otherwise. Descent is followed to its "
         "certified limit, the flow exactly from event to event, the comparator comes from block "
         "pivoting, with its optimality conditions recomputed."
     ),
@@ -90,7 +90,9 @@ theorem = Theorem(
     measures=MEASURES,
     claims=(
         Universal(
-            gaps.gap_is_the_closed_form, given=(*GIVEN, ORTHOGONAL, FROZEN), at=ORTHOGONAL_END
+            gaps.gap_begins_at_the_closed_form,
+            given=(*GIVEN, ORTHOGONAL, FROZEN),
+            at=ORTHOGONAL_END,
         ),
         Probable(
             gaps.gap_keeps_to_the_closed_form,
@@ -99,7 +101,7 @@ theorem = Theorem(
             at=(at(0.02, 0.1), at(0.06, 0.3), at(0.18, 0.9)),
         ),
         Rate(
-            gaps.gap_scales_as_root_n_over_trace,
+            gaps.gap_grows_as_root_n,
             given=GIVEN,
             sweeps=_MORE_EXAMPLES,
             tolerance=0.1,
@@ -120,13 +122,13 @@ theorem = Theorem(
             quantity=GAP,
         ),
         Probable(
-            gaps.pattern_freezes_after_step_one,
+            gaps.pattern_freezes_near_orthogonality,
             given=GIVEN,
             probability=0.9,
             at=(at(0.15, 0.3), at(0.35, 0.9)),
         ),
         Probable(
-            gaps.pattern_moves_after_step_one,
+            gaps.pattern_moves_near_the_fixture,
             given=GIVEN,
             probability=0.9,
             at=(at(0.95, 0.1), at(0.95, 0.3), at(0.95, 0.9)),
@@ -187,7 +189,7 @@ theorem = Theorem(
             because="on orthogonal examples the bound is an equality",
         ),
         *broken_solvers.controls(
-            gaps.gap_is_the_closed_form,
+            gaps.gap_begins_at_the_closed_form,
             (*GIVEN, ORTHOGONAL),
             ORTHOGONAL_END[:1],
             _CAUGHT_AT_THE_ORTHOGONAL_END,

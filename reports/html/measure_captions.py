@@ -188,13 +188,13 @@ def _shares(values: Sequence[float]) -> str:
 
 def _end_to_end(measure: Part) -> str:
     """Say where a measure begins and ends, over all of its lines."""
-    ends = []
-    for side in (0, -1):
-        cells = [line.cells[side] for line in figures.lines_of(measure["cells"])]
-        values = [value for cell in cells if (value := _middle(cell)) is not None]
-        ends.append(_range(values) if values else "—")
+    lines = [[_middle(cell) for cell in line.cells] for line in figures.lines_of(measure["cells"])]
+    known = [[value for value in line if value is not None] for line in lines]
+    first, last = ([line[end] for line in known if line] for end in (0, -1))
     axis = measure["axis"] or measure["measure"].replace("_", " ")
-    return f"{axis}, from {ends[0]} to {ends[1]}"
+    if not first:
+        return f"{axis}, not measured"
+    return f"{axis}, {_range(first)} at the left end and {_range(last)} at the right"
 
 
 def _middle(cell: Part) -> float | None:

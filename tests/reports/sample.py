@@ -208,6 +208,7 @@ def measure(name, kind, cells, *, theorem="lai2026.theorem1", **changes):
         "axis": f"axis of {name}",
         "abscissa": "number m of neurons",
         "by": "",
+        "figure": "",
         "given": ["labels_are_nonzero"],
         "confidence": 0.9995,
         "cells": cells,
