@@ -190,7 +190,6 @@ theorem = Theorem(
         Axis("aspect", 0.5, 1e8, "log", simplest=1e3, inside=(1e2, 1e6), meaning="d/n²"),
         Axis("d", 2, 1e10, "log", instead_of="aspect", meaning="features"),
         Axis("lengths", 1.0, 5.0, inside=(1.0, 2.0), meaning="largest factor of a length"),
-        networks.OUTPUTS,
         Axis("start_scale", 1e-6, 10.0, "log", inside=(1e-4, 1e-1), meaning="size of the start"),
     ),
     hypotheses=GIVEN,
