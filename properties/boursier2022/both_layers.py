@@ -129,7 +129,6 @@ theorem = Theorem(
     },
     defaults=networks.DEFAULTS,
     wide_axes=networks.AXES,
-    hypotheses=GIVEN,
     cells=CELLS,
     draw=networks.draw,
     simulate=flow_both_layers,

@@ -205,7 +205,8 @@ def scope(claim: str, point: Point) -> np.ndarray[Any, Any]:
     [
         (CLOSED, Point(n=6, correlation=1e-6)),
         (CLOSED, Point(n=6, step=4.1)),
-        (LINEAR, fixed_signs.SHORT.moved(step=0.041)),
+        (CLOSED, Point(n=20, start="random_sign")),
+        (LINEAR, fixed_signs.SHORT.moved(step=0.17)),
         (LINEAR, fixed_signs.SHORT.moved(start="fixed")),
         (LINEAR, fixed_signs.SHORT.moved(outside_span=0.01)),
         (FLOW, Point(n=3, outside_span=0.01)),
