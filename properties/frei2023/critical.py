@@ -17,7 +17,7 @@ from verify.space import Point
 
 Host = np.ndarray[Any, Any]
 
-PROBES = 16
+PROBES = 64
 """Points at which a boundary is looked at, as many again on it."""
 
 EARLY = 3

@@ -81,14 +81,14 @@ def every_coefficient_is_positive(trial: Trial) -> Margin:
 
 
 def coefficient_ratio_is_bounded(trial: Trial) -> Margin:
-    """The coefficients are alike: max s_i/min s_i ≤ R²(1 + 2/(pR² − 2))."""
+    """The coefficients are alike: max s_i/min s_i ≤ R²(1 + 2/(pR² − 2)), to 1e-10."""
     return _ratio_at_most(trial, to_numpy(near_orthogonality(trial.problem.gram).ratio_bound))
 
 
 def _ratio_at_most(trial: Trial, bound: Host) -> Margin:
     ratio = to_numpy(trial.run.ratio)
-    error = (2 * solve_error(trial.problem) + IDENTITY) * np.minimum(ratio / bound, 1e6)
-    return _solved(Margin(ratio, bound, bound, error), trial.run)
+    error = 2 * solve_error(trial.problem) * np.minimum(ratio / bound, 1e6)
+    return _solved(Margin(ratio, (1 + IDENTITY) * bound, bound, error), trial.run)
 
 
 def every_example_is_a_support_vector(trial: Trial) -> Margin:

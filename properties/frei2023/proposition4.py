@@ -44,7 +44,9 @@ def data_are_p_orthogonal_enough(trial: Trial) -> Margin:
     """The data are p-orthogonal with p ≥ 3/γ³, and γ > 0."""
     network: Network = trial.problem.network
     leak = network.activation.slope_below
-    return setting.at_least(p_of(network.gram), 3 / leak**3 if leak else np.inf)
+    if not leak:
+        return Margin(1, np.zeros(trial.trials))
+    return setting.at_least(p_of(network.gram), 3 / leak**3)
 
 
 P_ORTHOGONAL = Assumption(
@@ -59,8 +61,8 @@ def _critical_only(margin: Margin, found: Critical) -> Margin:
 
 
 def boundary_is_linear(trial: Trial) -> Margin:
-    """The decision boundary is linear: with w = Σ_k v_k w_k, f vanishes at 16 random points of the
-    span on {w·x = 0}, to 1e-10, and has the sign of w·x at 16 others."""
+    """The decision boundary is linear: with w = Σ_k v_k w_k, f vanishes at 64 random points of the
+    span on {w·x = 0}, to 1e-10, and has the sign of w·x at 64 others."""
     network, found = trial.problem.network, trial.run
     normal = normal_of(network, found.duals)
     toward = np.einsum("bij,bj->bi", network.gram, normal)
@@ -91,14 +93,14 @@ def boundary_is_linear(trial: Trial) -> Margin:
 
 def boundary_is_uniform(trial: Trial) -> Margin:
     """The boundary leans on every example alike: w = Σ_i s_i y_i x_i with every s_i > 0 and
-    max s_i/min s_i ≤ (R²/γ²)(1 + 2/(γpR² − 2))."""
+    max s_i/min s_i ≤ (R²/γ²)(1 + 2/(γpR² − 2)), to 1e-10."""
     network: Network = trial.problem.network
     known = near_orthogonality(network.gram)
     return _ratio_at_most(trial, known.uniformity_bound(network.activation.slope_below))
 
 
 def boundary_is_more_uniform(trial: Trial) -> Margin:
-    """Even max s_i/min s_i ≤ (R²/γ)(1 + 2/(γpR² − 2)), whatever the output weights."""
+    """Even max s_i/min s_i ≤ (R²/γ)(1 + 2/(γpR² − 2)), to 1e-10, whatever the output weights."""
     return _ratio_at_most(trial, sharper_bound(trial.problem.network))
 
 
@@ -118,8 +120,10 @@ def coefficient_ratio(trial: Trial) -> Host:
 
 def _ratio_at_most(trial: Trial, bound: Host) -> Margin:
     ratio = coefficient_ratio(trial)
-    error = 10 * IDENTITY * np.minimum(ratio / bound, 1e6)
-    return _critical_only(Margin(ratio, bound, bound, error), trial.run)
+    network: Network = trial.problem.network
+    exact = 4 * summation(network.neurons * network.examples, network.gram)
+    error = exact * np.minimum(ratio / bound, 1e6)
+    return _critical_only(Margin(ratio, (1 + IDENTITY) * bound, bound, error), trial.run)
 
 
 def no_other_sides_are_critical(trial: Trial) -> Margin:
