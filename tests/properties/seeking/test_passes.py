@@ -1,8 +1,10 @@
 """The search finds the smallest and the worst, confirms them exactly, and calls nothing else a
 counterexample."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,10 +23,22 @@ from tests.properties.seeking.toys import (
 )
 from tests.properties.seeking.toys import EXACT as EXACT_FORM
 from tests.verify.engine.toys import rate as toy_rate
-from verify import Explicit, Field, InputError, Margin, Point, TheoremError, UnknownName
+from verify import (
+    Explicit,
+    Field,
+    InputError,
+    Margin,
+    Point,
+    ProcessPool,
+    TheoremError,
+    UnknownName,
+    load_file,
+)
 from verify.claims import Universal
 from verify.counterexample import EXACT, FLOATING, read, replay, write
 from verify.exact import ExactMargin, NotDecided
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 def sought(name="squares_are_subadditive", *without, theorem=None):
@@ -315,6 +329,24 @@ def test_seconds_alone_go_on_pass_after_pass_with_other_seeds(monkeypatch):
     assert found.efforts[0].undecided != 3 * once.efforts[0].undecided, "other examples"
 
 
+def two_at_most(trial):
+    """There are at most two numbers."""
+    return Margin(float(trial.problem.shape[-1]), 2.0, rounding=0.1)
+
+
+def test_a_further_pass_looks_at_every_place_that_may_have_a_smaller_one(monkeypatch):
+    monkeypatch.setattr(passes, "EXAMPLES", 10)
+    claims = (Universal(two_at_most),)
+    theorem = numbers_theorem(claims=claims, controls=(), exact=None)
+    found = seek(sought("two_at_most", theorem=theorem), seconds=300, now=ticking())
+    assert found.smallest.recipe["values"]["n"] == 3
+    examples = {effort.where: effort.examples for effort in found.efforts}
+    assert list(examples) == ["n=1", "n=2", "n=3", WHERE]
+    assert examples["n=3"] == 10, "nothing smaller is there"
+    assert examples["n=2"] > 20
+    assert abs(examples["n=1"] - examples["n=2"]) <= 10
+
+
 def test_examples_and_seconds_are_both_bounds():
     found = seek(sought("squares_are_bounded"), examples=20, seconds=10**6, now=ticking())
     assert found.ended == ""
@@ -395,3 +427,64 @@ def test_explicit_problems_are_searched_in_scope_where_small_ones_find_nothing()
         *["explicit"] * 2,
         "seeded",
     ]
+
+
+# On workers
+
+
+@pytest.mark.parametrize(
+    ("name", "without"),
+    [
+        ("squares_are_subadditive", ("all_are_positive",)),
+        ("squares_are_bounded", ()),
+        ("sum_is_small", ()),
+    ],
+)
+def test_sections_that_are_searched_at_the_same_time_find_the_same(name, without):
+    here = seek(sought(name, *without), examples=40)
+    with ThreadPoolExecutor(4) as threads:
+        there = seek(sought(name, *without), examples=40, executor=threads)
+    assert there.to_json() == here.to_json()
+
+
+def test_processes_find_the_same():
+    theorem = load_file(EXAMPLES / "same_factor.py")
+    asked = Sought(theorem, theorem.claims[0])
+    with ProcessPool(2) as pool:
+        there = seek(asked, examples=40, executor=pool)
+    assert there.smallest is not None
+    assert there.to_json() == seek(asked, examples=40).to_json()
+
+
+def test_progress_of_workers_is_told_section_by_section():
+    told = []
+    with ThreadPoolExecutor(1) as threads:
+        found = seek(
+            sought("squares_are_bounded"),
+            examples=40,
+            progress=lambda *step: told.append(step),
+            executor=threads,
+        )
+    assert [where for _, _, where in told] == [WHERE, "n=1", "n=2", "n=3", "n=4"]
+    assert told[-1][0] == sum(effort.examples for effort in found.efforts)
+
+
+def test_interrupted_workers_leave_the_sections_that_are_finished():
+    def interrupt(done, total, where):
+        if where == "n=2":
+            raise KeyboardInterrupt
+
+    with ThreadPoolExecutor(1) as threads:
+        found = seek(
+            sought("squares_are_bounded"), examples=40, progress=interrupt, executor=threads
+        )
+    assert found.ended == "interrupted"
+    assert [effort.where for effort in found.efforts] == ["n=1", WHERE]
+
+
+def test_a_search_of_some_seconds_has_no_workers():
+    with (
+        ThreadPoolExecutor(1) as threads,
+        pytest.raises(InputError, match="seconds=9 with an"),
+    ):
+        seek(sought("squares_are_bounded"), seconds=9, executor=threads)
