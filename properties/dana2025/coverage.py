@@ -99,10 +99,10 @@ def a_neuron_covers_a_quarter(trial: Trial) -> Margin:
     """A random neuron covers an example, with the output sign of its label and active on it, with
     probability ¼: of 64 × 50 pairs a share of ¼ ± .03 is, with probability at least .95 (number
     and probability are ours)."""
-    return _share_is(trial, 0.25)
+    return share_is(trial, 0.25)
 
 
-def _share_is(trial: Trial, expected: float) -> Margin:
+def share_is(trial: Trial, expected: float) -> Margin:
     problem: Problem = trial.problem
     active = to_numpy(problem.starting_predictions) > 0
     share = (active & to_numpy(problem.label_classes)).mean(axis=(1, 2))
@@ -191,7 +191,7 @@ def curvature_of_the_final_pattern(trial: Trial) -> Host:
 
 def a_neuron_covers_half(trial: Trial) -> Margin:
     """A random neuron covers an example with probability ½."""
-    return _share_is(trial, 0.5)
+    return share_is(trial, 0.5)
 
 
 def four_neurons_cover(trial: Trial) -> Margin:

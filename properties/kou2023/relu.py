@@ -53,7 +53,7 @@ def draw(point: Point, generator: np.random.Generator, trials: int) -> Network:
     network = draw_networks(at, generator, trials)
     for _ in range(_AGAIN):
         network = _where(
-            _covered(network).all(axis=-1), network, draw_networks(at, generator, trials)
+            covered(network).all(axis=-1), network, draw_networks(at, generator, trials)
         )
     return network
 
@@ -74,7 +74,7 @@ def _where(keep: Any, network: Network, other: Network) -> Network:
     )
 
 
-def _covered(network: Network) -> Host:
+def covered(network: Network) -> Host:
     """Return where an active neuron of an example's own sign is there at the start, (B, n)."""
     return np.asarray((own_sides(network) & (network.starting_predictions > 0)).any(axis=1))
 
@@ -87,9 +87,9 @@ def train(network: Network) -> DirectionRun:
 # Assumptions and claims.
 
 
-def every_example_is_covered(trial: Trial) -> Margin:
+def every_example_iscovered(trial: Trial) -> Margin:
     """At the start every example has an active neuron of its own output sign."""
-    missing = (~_covered(trial.problem)).sum(axis=-1)
+    missing = (~covered(trial.problem)).sum(axis=-1)
     return Margin(missing, 0.0, trial.problem.examples)
 
 
@@ -109,13 +109,13 @@ def stable_rank_is_bounded_by_participation(trial: Trial) -> Margin:
     examples of their sign, n_o the number of the others, ε = 1/(pR²) and Λ = max λ/min λ of the
     multipliers: with probability at least .9 that the limit is certain."""
     run: DirectionRun = trial.run
-    limits, bounds = _by_sign(run)
+    limits, bounds = ranks_and_bounds(run)
     known = setting.certified(trial)
     value = np.where(known[:, None], limits / bounds, 0.0)
     return known_only(Margin(value.max(axis=-1), 1.0, rounding=1e-9), trial)
 
 
-def _by_sign(run: DirectionRun) -> tuple[Host, Host]:
+def ranks_and_bounds(run: DirectionRun) -> tuple[Host, Host]:
     """Return stable ranks of the limit and the bounds of theory §9, (B, 2), for either sign."""
     network = run.network
     near = near_orthogonality(network.gram)
@@ -146,7 +146,7 @@ def stable_rank_of_the_limit(trial: Trial) -> Host:
 
 def stable_rank_over_its_bound(trial: Trial) -> Host:
     """The stable rank over what participation allows, the larger of both signs'."""
-    limits, bounds = _by_sign(trial.run)
+    limits, bounds = ranks_and_bounds(trial.run)
     return np.where(setting.certified(trial), (limits / bounds).max(axis=-1), np.nan)
 
 
