@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis.internal.conjecture import providers
 
 from properties import catalogue
 from properties.catalogue import find_entry, find_theorem, full_id
@@ -320,3 +322,22 @@ def test_a_short_name_that_several_papers_share_is_that_of_the_main_one(monkeypa
     assert full_id("other") == "elsewhere.other"
     monkeypatch.setitem(catalogue.MODULES, "third.other", "nowhere")
     assert full_id("other") == "other"
+
+
+def test_searches_in_threads_leave_the_constants_out_until_the_last_one_ends() -> None:
+    original = providers._get_local_constants
+    entered, leave = threading.Event(), threading.Event()
+
+    def first() -> None:
+        with constants_of_loaded_modules_left_out():
+            entered.set()
+            leave.wait(60)
+
+    other = threading.Thread(target=first)
+    other.start()
+    assert entered.wait(60)
+    with constants_of_loaded_modules_left_out():
+        leave.set()
+        other.join(60)
+        assert not providers._get_local_constants().integers
+    assert providers._get_local_constants is original
