@@ -87,7 +87,7 @@ def train(network: Network) -> DirectionRun:
 # Assumptions and claims.
 
 
-def every_example_iscovered(trial: Trial) -> Margin:
+def every_example_is_covered(trial: Trial) -> Margin:
     """At the start every example has an active neuron of its own output sign."""
     missing = (~covered(trial.problem)).sum(axis=-1)
     return Margin(missing, 0.0, trial.problem.examples)
