@@ -112,11 +112,12 @@ def stable_rank_is_bounded_by_participation(trial: Trial) -> Margin:
     limits, bounds = ranks_and_bounds(run)
     known = setting.certified(trial)
     value = np.where(known[:, None], limits / bounds, 0.0)
-    return known_only(Margin(value.max(axis=-1), 1.0, rounding=1e-9), trial)
+    return known_only(Margin(np.fmax.reduce(value, axis=-1), 1.0, rounding=1e-9), trial)
 
 
 def ranks_and_bounds(run: DirectionRun) -> tuple[Host, Host]:
-    """Return stable ranks of the limit and the bounds of theory §9, (B, 2), for either sign."""
+    """Return stable ranks of the limit and the bounds of theory §9, (B, 2), for either sign; NaN
+    for a sign without weights."""
     network = run.network
     near = near_orthogonality(network.gram)
     small = (1 / (near.p * near.spread))[:, None]
@@ -147,7 +148,7 @@ def stable_rank_of_the_limit(trial: Trial) -> Host:
 def stable_rank_over_its_bound(trial: Trial) -> Host:
     """The stable rank over what participation allows, the larger of both signs'."""
     limits, bounds = ranks_and_bounds(trial.run)
-    return np.where(setting.certified(trial), (limits / bounds).max(axis=-1), np.nan)
+    return np.where(setting.certified(trial), np.fmax.reduce(limits / bounds, axis=-1), np.nan)
 
 
 # False statements, for the controls.

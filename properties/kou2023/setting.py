@@ -59,10 +59,9 @@ def reached(trial: Trial) -> Host:
 
 def ranks(run: DirectionRun) -> tuple[Host, Host]:
     """Return the larger of both signs' stable ranks, in the limit and at the end of the run, (B,);
-    of a sign that no neuron has: none."""
-    signs = [sign for sign in (1, -1) if (sign * run.network.output_weights > 0).any()]
-    limit = np.stack([run.limit_stable_rank(sign) for sign in signs])
-    return limit.max(axis=0), np.stack([run.stable_rank(sign) for sign in signs]).max(axis=0)
+    a sign without weights has none."""
+    limit = np.fmax(run.limit_stable_rank(1), run.limit_stable_rank(-1))
+    return limit, np.fmax(run.stable_rank(1), run.stable_rank(-1))
 
 
 def stopped_early(network: Network) -> DirectionRun:
