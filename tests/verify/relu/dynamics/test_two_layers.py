@@ -237,5 +237,7 @@ def test_where_no_neuron_is_active_on_anything_the_flow_is_at_its_limit():
         output_weights=[0.3, -0.3],
     )
     run = flow_both_layers(network)
-    assert run.certified.all() and run.steps[0] == 0
-    assert run.limit_loss[0] == 1 and run.distance_to_limit[0] == 0
+    assert run.certified.all()
+    assert run.steps[0] == 0
+    assert run.limit_loss[0] == 1
+    assert run.distance_to_limit[0] == 0
