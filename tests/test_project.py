@@ -79,7 +79,9 @@ def code_blocks(page: str) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("page", ["docs/guide.md", "docs/parallel.md", "docs/verdicts.md", "README.md"])
+@pytest.mark.parametrize(
+    "page", ["docs/guide.md", "docs/parallel.md", "docs/verdicts.md", "README.md"]
+)
 def test_the_code_of_a_page_runs(page: str, tmp_path: Path) -> None:
     blocks = code_blocks(page)
     assert blocks
