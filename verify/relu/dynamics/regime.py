@@ -14,6 +14,7 @@ with M symmetric positive semi-definite, so r(t) = e^{−Mt} r(0).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -97,8 +98,12 @@ def residual_spread(setting: Setting, modes: Modes, here: Point) -> Host:
     return np.asarray((signed * (here.spread @ setting.gram)).sum(axis=1))
 
 
+@lru_cache(maxsize=8)
 def directions(setting: Setting, modes: Modes) -> Host:
-    """Return the P_k, (m, n, n). Raises LinAlgError where held examples are linearly dependent."""
+    """Return the P_k, (m, n, n), read-only: an event asks for those of a few modes again and again.
+
+    Raises LinAlgError where held examples are linearly dependent.
+    """
     slopes = modes.slopes(setting.slope_below)
     found = slopes[:, :, None] * np.eye(slopes.shape[-1])
     for k in np.flatnonzero(modes.held.any(axis=-1)):
@@ -106,6 +111,7 @@ def directions(setting: Setting, modes: Modes) -> Host:
         factor = np.linalg.cholesky(gram[np.ix_(held, held)])
         pull = np.linalg.solve(factor.T, np.linalg.solve(factor, gram[held] * slopes[k]))
         found[k, held] = -pull
+    found.flags.writeable = False
     return found
 
 
@@ -198,14 +204,22 @@ def _spectrum(matrix: Host) -> tuple[Host, Host, Host]:
     if (matrix != 0).all():
         values, vectors = np.linalg.eigh(matrix)
         return values, vectors, np.ones((n, n), dtype=bool)
-    from scipy.sparse.csgraph import connected_components
-
-    count, component = connected_components(matrix != 0, directed=False)
+    component = _components(matrix != 0)
     values, vectors = np.zeros(n), np.zeros((n, n))
-    for number in range(count):
+    for number in np.unique(component):
         index = np.flatnonzero(component == number)
         values[index], vectors[np.ix_(index, index)] = np.linalg.eigh(matrix[np.ix_(index, index)])
     return values, vectors, component[:, None] == component
+
+
+def _components(linked: Host) -> Host:
+    """Return the first example that each is connected with, (n,), of a symmetric mask (n, n)."""
+    reached = linked | np.eye(len(linked), dtype=bool)
+    while True:
+        further = reached.astype(float) @ reached > 0
+        if (further == reached).all():
+            return np.asarray(reached.argmax(axis=1))
+        reached = further
 
 
 def rounding(setting: Setting, change: Host) -> Host:
