@@ -78,8 +78,8 @@ def all_neurons_tend_to_rank_one(trial: Trial) -> Margin:
 
 
 CELLS = (
-    Point(n=4, m=4, aspect=300, leak=0.2),
-    Point(n=3, m=4, aspect=1e4, lengths=1.5, start_scale=1e-2),
+    Point(n=4, m=4, aspect=300, leak=0.5),
+    Point(n=3, m=4, aspect=1e4, leak=0.2, lengths=1.5, start_scale=1e-2),
 )
 
 theorem = Theorem(
@@ -101,15 +101,15 @@ theorem = Theorem(
     symbols=networks.SYMBOLS,
     defaults=networks.DEFAULTS,
     axes=(
-        Axis("n", 1, 5, "integer", meaning="examples"),
-        Axis("m", 2, 6, "integer", meaning="neurons, with output weights ±1/√m in turn"),
+        Axis("n", 1, 4, "integer", meaning="examples"),
+        Axis("m", 2, 4, "integer", meaning="neurons, with output weights ±1/√m in turn"),
         Axis("leak", 0.1, 0.9, simplest=0.5, meaning="slope γ below zero"),
         Axis("aspect", 1e2, 1e6, "log", simplest=1e3, meaning="d/n²"),
         networks.START_SCALE,
     ),
     wide_axes=(
-        Axis("n", 1, 12, "integer", inside=(1, 5), meaning="examples"),
-        Axis("m", 1, 20, "integer", simplest=2, inside=(2, 6), meaning="neurons"),
+        Axis("n", 1, 12, "integer", inside=(1, 4), meaning="examples"),
+        Axis("m", 1, 20, "integer", simplest=2, inside=(2, 4), meaning="neurons"),
         Axis("leak", 0.01, 0.95, simplest=0.5, inside=(0.1, 0.9), meaning="slope γ below zero"),
         Axis("aspect", 0.5, 1e8, "log", simplest=1e3, inside=(1e2, 1e6), meaning="d/n²"),
         Axis("d", 2, 1e10, "log", instead_of="aspect", meaning="features"),
