@@ -96,12 +96,13 @@ def shared(folders: Sequence[Path]) -> Shared:
     decisive = _decisive(run)
     for folder, other in found[1:]:
         theirs = _decisive(other)
-        odd = [name for name in decisive if decisive[name] != theirs[name]]
+        both = [name for name in decisive if name in theirs]  # of two backends no version is both's
+        odd = [name for name in both if decisive[name] != theirs[name]]
         if odd:
             told = "; ".join(f"{name}: {decisive[name]} and {theirs[name]}" for name in odd)
             raise InputError(
                 f"{first} and {folder} hold parts of different runs ({told}), expected the same "
-                "command but for --shard, --out and --jobs; leave one of the two out"
+                "command but for --shard, --out, --jobs and --executor; leave one of the two out"
             )
     theorems = tuple(_theorem(run, number, found) for number in range(len(run.theorems)))
     shards = [each.settings.shard for _, each in found]

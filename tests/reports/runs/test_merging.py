@@ -205,6 +205,26 @@ def test_records_of_other_versions_are_not_merged(call: Call, made: Path, tmp_pa
         assert re.search(rf"different runs \({name}: .* and 0\.1\)", err)
 
 
+def test_records_of_another_backend_are_not_merged(call: Call, made: Path, tmp_path: Path) -> None:
+    other = shutil.copytree(made / "2-of-2", tmp_path / "torch")
+    with closing(sqlite3.connect(other / "records.sqlite")) as connection, connection:
+        connection.execute(
+            "UPDATE runs SET asked = "
+            "json_set(asked, '$.settings.backend', 'torch', '$.backend_version', '0.1')"
+        )
+    code, _, err = call("merge", made / "1-of-2", other, "--out", tmp_path / "all")
+    assert code == 2
+    assert "different runs (backend: numpy and torch)" in err
+    code, _, err = call("merge", other, made / "1-of-2", "--out", tmp_path / "all")
+    assert code == 2
+    assert "different runs (backend: torch and numpy)" in err
+    with closing(sqlite3.connect(other / "records.sqlite")) as connection, connection:
+        connection.execute("UPDATE runs SET asked = json_set(asked, '$.settings.backend', 'numpy')")
+    code, _, err = call("merge", made / "1-of-2", other, "--out", tmp_path / "all")
+    assert code == 2
+    assert re.search(r"different runs \(version of numpy: .* and 0\.1\)", err)
+
+
 def test_contradictions_are_refused_and_nothing_is_added(
     call: Call, made: Path, tmp_path: Path
 ) -> None:
