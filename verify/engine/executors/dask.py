@@ -9,7 +9,7 @@ import pickle
 import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -60,6 +60,8 @@ class DaskPool(Pool):
         distributed = _distributed()
         self._stack.enter_context(_quiet())
         try:
+            if self.address is not None:
+                _require_answer(distributed, self.address)
             with interrupts_deferred():
                 self._connect(distributed)
             self._require_fit()
@@ -78,11 +80,7 @@ class DaskPool(Pool):
         try:
             self._client = distributed.Client(where, timeout=_CONNECTING, set_as_default=False)
         except (OSError, ValueError) as reason:
-            raise BackendUnavailable(
-                f"no Dask scheduler answers at {self.address} ({reason}); start one with `dask "
-                "scheduler` and workers with `dask worker ADDRESS`, or say --executor dask for "
-                "workers of this machine"
-            ) from reason
+            raise _silent(self.address, reason) from reason
 
     def _started(self, distributed: Any) -> Any:
         """Return a cluster of our own."""
@@ -208,6 +206,31 @@ def _distributed() -> Any:
             "--executor"
         ) from reason
     return distributed
+
+
+def _require_answer(distributed: Any, address: str) -> None:
+    """Raise BackendUnavailable unless what listens there speaks Dask's protocol.
+
+    Before there is a client: one that has met anything else can be neither used nor closed.
+    """
+    try:
+        with ThreadPoolExecutor(1) as apart:  # this thread may have a loop, as in a notebook
+            apart.submit(asyncio.run, _greet(distributed, address)).result()
+    except Exception as reason:  # whatever Dask makes of somebody else's bytes
+        raise _silent(address, reason) from reason
+
+
+async def _greet(distributed: Any, address: str) -> None:
+    secured = distributed.Security().get_connection_args("client")
+    comm = await distributed.comm.connect(address, timeout=_CONNECTING, **secured)
+    await comm.close()
+
+
+def _silent(address: object, reason: Exception) -> BackendUnavailable:
+    return BackendUnavailable(
+        f"no Dask scheduler answers at {address} ({reason}); start one with `dask scheduler` and "
+        "workers with `dask worker ADDRESS`, or say --executor dask for workers of this machine"
+    )
 
 
 async def _end_workers(cluster: Any) -> None:

@@ -1,5 +1,6 @@
 """Workers of a real Dask scheduler give the records of this process, whatever dies meanwhile."""
 
+import gc
 import importlib
 import io
 import os
@@ -8,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager, suppress
 
@@ -314,6 +316,32 @@ def test_a_scheduler_that_is_not_there_is_told_soon(monkeypatch):
     pool = DaskPool(address=address)
     with pytest.raises(BackendUnavailable, match=f"no Dask scheduler answers at {address} .*start"):
         pool.__enter__()
+
+
+def test_something_else_that_answers_there_is_told_and_leaves_no_client(monkeypatch, capsys):
+    monkeypatch.setattr(dask, "_CONNECTING", 2.0)
+
+    def greet(server):
+        with suppress(OSError):
+            while True:
+                with server.accept()[0] as connection:
+                    connection.sendall(b"SSH-2.0-OpenSSH_9.6\r\n")
+                    connection.recv(1000)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=greet, args=(server,), daemon=True).start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        message = f"no Dask scheduler answers at {address} .*start"
+        with pytest.raises(BackendUnavailable, match=message):
+            DaskPool(address=address).__enter__()
+        server.shutdown(socket.SHUT_RDWR)
+    gc.collect()
+    assert capsys.readouterr().err == ""
+
+
+def test_tls_without_its_certificates_is_told():
+    with pytest.raises(BackendUnavailable, match=r"no Dask scheduler answers at tls://.*TLS"):
+        DaskPool(address="tls://127.0.0.1:1").__enter__()
 
 
 def test_workers_that_would_give_other_records_are_named(tmp_path):
