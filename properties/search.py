@@ -29,7 +29,7 @@ from verify.errors import InputError, TheoremError
 from verify.loading import load_origin, package_digest, source_digest
 from verify.severity import violation_rate
 from verify.theorem import Theorem
-from verify.verdict import Conclusion, Hunted, Verdict
+from verify.verdict import Conclusion, Hunted, Verdict, counted, searched_violations
 
 HOLDS, VIOLATED, UNDECIDED, OUT_OF_SCOPE = "holds", "violated", "undecided", "out of scope"
 DECIDED = (HOLDS, VIOLATED)
@@ -317,13 +317,12 @@ def with_hunt(verdict: Verdict, found: Hunt) -> Verdict:
     """
     if found.worst is None:
         return replace(verdict, hunted=found.hunted)
-    detail = f"{verdict.detail}; a search found a counterexample"
-    return replace(
-        verdict,
-        verdict=Conclusion.REFUTED,
-        hunted=found.hunted,
-        detail=detail if verdict.verdict is not Conclusion.REFUTED else verdict.detail,
-    )
+    detail = verdict.detail
+    if verdict.verdict is not Conclusion.REFUTED:
+        drawn_ = counted(verdict) if verdict.in_scope else verdict.detail
+        hunted = found.hunted
+        detail = f"{drawn_}; {searched_violations(hunted.violated, hunted.in_scope)}"
+    return replace(verdict, verdict=Conclusion.REFUTED, hunted=found.hunted, detail=detail)
 
 
 def hunted_claims(theorem: Theorem) -> list[Claim]:

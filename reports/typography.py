@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reports.characters import CONTROLS
+from verify.verdict import searched_violations
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -198,7 +199,10 @@ def margin_words(counted: Part) -> str:
 
 
 def bound_words(verdict: Part) -> str:
-    """Return the bound that decides: a lower one, or for a refuted claim the upper one."""
+    """Return the bound that decides: a lower one, or for a refuted claim the upper one.
+
+    What a search alone refutes has none, for its examples are no sample.
+    """
     if verdict["kind"] == "rate":
         slopes = [slope for slope in verdict["slopes"] if slope.get("slope") is not None]
         if not slopes:
@@ -206,6 +210,8 @@ def bound_words(verdict: Part) -> str:
         furthest = max(slopes, key=lambda s: _reach(s) - s["tolerance"])
         more = f" (furthest of {len(slopes)} sweeps)" if len(slopes) > 1 else ""
         return f"slope {interval(furthest)}, claimed {claimed_slope(furthest)}{more}"
+    if found := search_alone(verdict):
+        return searched_violations(number(found["violated"]), number(found["in_scope"]))
     if not verdict["in_scope"]:
         return "none: nothing in scope"
     if verdict["verdict"] == "refuted":
@@ -215,11 +221,15 @@ def bound_words(verdict: Part) -> str:
     return f"P ≥ {at_least(verdict['lower_bound'])} {where}"
 
 
+def search_alone(verdict: Part) -> Part | None:
+    """Return what the search met, where it alone refutes a claim: no drawn trial violates it."""
+    found: Part = verdict["hunted"] or {}
+    alone = verdict["verdict"] == "refuted" and found.get("violated") and not verdict["violated"]
+    return found if alone else None
+
+
 def _violations(verdict: Part) -> str:
-    """Say where the violations are that refute a claim about every instance."""
-    searched = (verdict["hunted"] or {}).get("violated")
-    if searched and not verdict["violated"]:
-        return f"{number(searched)} found by search"
+    """Say how many drawn trials violate a claim about every instance."""
     return f"{number(verdict['violated'])} of {number(verdict['in_scope'])} violate it"
 
 

@@ -105,13 +105,14 @@ def _counts(verdict: Verdict) -> str:
 
 
 def _bound(verdict: Verdict) -> str:
-    """Return the bound that decides; of a rate nothing, whose detail tells the slopes."""
+    """Return the bound that decides; nothing of a rate, whose detail tells the slopes, nor of what
+    a search alone refutes, which is no sample."""
     from verify.verdict import at_least, at_most
 
     if math.isnan(verdict.lower_bound):
         return ""
-    if verdict.verdict == "refuted" and verdict.violated:
-        return at_most(verdict.upper_bound)
+    if verdict.verdict == "refuted":
+        return at_most(verdict.upper_bound) if verdict.violated else ""
     return at_least(verdict.lower_bound)
 
 

@@ -126,6 +126,17 @@ def at_most(bound: float) -> str:
     return f"P ≤ {math.ceil(bound * 1e4) / 1e4:.4f}"
 
 
+def counted(found: Tally | Verdict) -> str:
+    """Spell the counts of drawn trials."""
+    undecided = f", {found.undecided} undecided" if found.undecided else ""
+    return f"{found.holds}/{found.in_scope} in scope hold ({found.trials} trials){undecided}"
+
+
+def searched_violations(violated: int | str, in_scope: int | str) -> str:
+    """Spell what refutes a claim that a search alone refutes: examples, no sample of anything."""
+    return f"{violated} of {in_scope} searched examples in scope violate it"
+
+
 def conclude_universal(tally: Tally) -> Conclusion:
     """Judge a claim about every instance in scope: one violation refutes, all must be decided."""
     if tally.violated:

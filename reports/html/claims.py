@@ -28,6 +28,7 @@ def claim(
         "kind_words": typography.kind_words(verdict, ours),
         "counts": _counts(verdict),
         "bound": typography.bound_words(verdict),
+        "confidence": None if typography.search_alone(verdict) else verdict["confidence"],
         "margin": typography.margin_words(verdict),
         "assumptions": [(name, entry.get("anchor")) for name, entry in given],
         "rests_on": [_basis(name, siblings) for name in verdict["rests_on"]],

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from verify.verdict import at_least, at_most
+from reports.typography import search_alone
+from verify.verdict import at_least, at_most, searched_violations
 
 
 def verdict_line(verdict: dict[str, Any]) -> str:
@@ -20,7 +21,9 @@ def verdict_line(verdict: dict[str, Any]) -> str:
             for s in verdict["slopes"]
         )
         counts, bound = f"{verdict['in_scope']}/{verdict['trials']}", f"slopes {'; '.join(slopes)}"
-    elif verdict["verdict"] == "refuted" and verdict["violated"]:
+    elif found := search_alone(verdict):
+        bound = searched_violations(found["violated"], found["in_scope"])
+    elif verdict["verdict"] == "refuted":
         bound = at_most(verdict["upper_bound"])
     else:
         bound = at_least(verdict["lower_bound"])

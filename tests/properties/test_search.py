@@ -149,6 +149,11 @@ def test_a_hunted_violation_refutes_what_random_trials_support(found: Hunt) -> N
     joined = with_hunt(verdict, found)
     assert joined.verdict == "refuted"
     assert not joined.as_expected
+    met = found.hunted
+    assert joined.detail == (
+        f"100/100 in scope hold (100 trials); {met.violated} of {met.in_scope} searched examples "
+        "in scope violate it"
+    )
 
 
 def test_counterexamples_survive_the_file_and_still_violate(found: Hunt, tmp_path: Path) -> None:

@@ -131,3 +131,9 @@ def test_a_rate_shows_its_slopes_and_a_missing_number_nothing() -> None:
     html = Balanced(check(theorem_of(rate(), never_met))._repr_html_()).text
     assert "slope 1.0" in html
     assert "nan" not in html.lower()
+
+
+def test_what_a_search_alone_refutes_has_no_bound(found: Verdicts) -> None:
+    alone = replace(found[0], verdict=Conclusion.REFUTED, holds=100, violated=0)
+    assert not re.search("P [≤≥]", alone._repr_html_().replace(found[0].detail, ""))
+    assert "P ≤" in replace(alone, violated=3)._repr_html_()

@@ -30,6 +30,7 @@ from verify.verdict import (
     at_most,
     conclude_probable,
     conclude_universal,
+    counted,
     decided,
     gravest,
 )
@@ -212,9 +213,7 @@ def _never_met(
 
 def _explain(claim: Claim, verdict: Conclusion, tally: Tally, bounds: tuple[float, float]) -> str:
     """Say in a few words what the counts mean."""
-    counts = f"{tally.holds}/{tally.in_scope} in scope hold ({tally.trials} trials)"
-    if tally.undecided:
-        counts += f", {tally.undecided} undecided"
+    counts = counted(tally)
     if verdict is Conclusion.VACUOUS:
         where = "in at least one cell" if tally.in_scope else f"in any of {tally.trials} trials"
         return f"its assumptions were never met {where}"

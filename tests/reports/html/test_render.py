@@ -207,9 +207,17 @@ def test_claims_tell_their_evidence(pages):
         "40 × 40, cut",
         "none: nothing in scope",
         "10 of 200 violate it; P ≤ 1.0000",
-        "3 found by search; P ≤ 1.0000",
+        "3 of 431 searched examples in scope violate it",
     ):
         assert part in text, f"{part!r} should be on the page"
+
+
+def test_what_a_search_alone_refutes_has_no_bound_and_no_confidence(pages):
+    found = claim_section(pages["full"], "missed").words
+    assert "3 of 431 searched examples in scope violate it" in found
+    assert "violate it, at confidence" not in found
+    assert "the bound above" not in found
+    assert "the bound above" in claim_section(pages["full"], "freezes").words
 
 
 def test_tables_tell_what_each_claim_says_and_what_puts_an_instance_in_scope(pages):

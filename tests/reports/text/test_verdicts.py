@@ -1,0 +1,34 @@
+"""The line of a verdict, and its row in tables: what decided it, and nothing that contradicts."""
+
+from __future__ import annotations
+
+import pytest
+
+from reports.text.markdown import verdict_table
+from reports.text.verdicts import verdict_line
+from tests.reports.sample import SEARCHED, verdict
+
+FOUND = {**SEARCHED, "in_scope": 563, "violated": 357, "undecided": 0, "worst_margin": -0.27}
+
+
+@pytest.mark.parametrize("told", [verdict_line, lambda refuted: verdict_table([refuted])])
+def test_what_a_search_alone_refutes_has_no_probability(told) -> None:
+    line = told(verdict("false", "refuted", hunted=FOUND))
+    assert "357 of 563 searched examples in scope violate it" in line
+    assert not set("≤≥") & set(line)
+    assert "not as expected" in line
+
+
+def test_what_a_search_alone_refutes_may_have_no_drawn_trial_in_scope() -> None:
+    nothing = {"in_scope": 0, "holds": 0, "violated": 0, "worst_margin": None}
+    row = verdict_table([verdict("false", "refuted", hunted=FOUND, **nothing)])
+    assert "357 of 563 searched examples in scope violate it" in row
+
+
+@pytest.mark.parametrize("told", [verdict_line, lambda refuted: verdict_table([refuted])])
+def test_what_drawn_trials_refute_has_an_upper_bound(told) -> None:
+    drawn = {"holds": 190, "violated": 10, "worst_margin": -0.1, "upper_bound": 0.97621}
+    line = told(verdict("false", "refuted", hunted=FOUND, **drawn))
+    assert "P ≤ 0.9763" in line
+    assert "≥" not in line
+    assert "searched" not in line
