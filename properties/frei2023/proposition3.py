@@ -110,9 +110,10 @@ def every_example_is_a_support_vector(trial: Trial) -> Margin:
 
 
 def ratio_over_its_bound(trial: Trial) -> Host:
-    """max s_i/min s_i over its bound R²(1 + 2/(pR² − 2))."""
-    bound = to_numpy(near_orthogonality(trial.problem.gram).ratio_bound)
-    return np.asarray(to_numpy(trial.run.ratio) / bound)
+    """max s_i/min s_i over its bound R²(1 + 2/(pR² − 2)); no number where there is no bound."""
+    bound = np.asarray(to_numpy(near_orthogonality(trial.problem.gram).ratio_bound))
+    known = np.isfinite(bound)
+    return np.where(known, to_numpy(trial.run.ratio), np.nan) / np.where(known, bound, 1.0)
 
 
 # False statements, for the controls.
