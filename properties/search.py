@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import scipy
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings, target
+from hypothesis import control as drawing
 from hypothesis import strategies as st
 from hypothesis.internal.conjecture import providers
 
@@ -229,7 +230,7 @@ def _search(
             raise Violation(claim.id)
 
     try:
-        with one_thread(), constants_of_loaded_modules_left_out():
+        with one_thread(), rest_of_the_process_left_out():
             attempt()
     except Violation:
         pass
@@ -255,23 +256,36 @@ def searching(examples: int, phases: Sequence[Phase] = (Phase.generate, Phase.ta
 _leaving_out = Lock()
 _left_out: list[Any] = []
 """What Hypothesis had before the first search began, and a None for each that runs now: searches
-in several threads leave the constants out together."""
+in several threads leave the rest out together."""
+
+
+class _Unmoved:
+    """Stands for the module `random` where Hypothesis looks whether a strategy has drawn from it.
+
+    Ours never do, but it takes the draws of other threads for theirs: a Dask worker's event loop
+    draws, to estimate sizes.
+    """
+
+    @staticmethod
+    def getstate() -> None:
+        """Return the same at any time."""
 
 
 @contextmanager
-def constants_of_loaded_modules_left_out() -> Iterator[None]:
-    """Make a search depend on its seed alone, not on what else this process has imported.
+def rest_of_the_process_left_out() -> Iterator[None]:
+    """Make a search depend on its seed alone, not on what else this process imports and does.
 
     Hypothesis mixes in constants from the source of every local module that happens to be
     loaded (since 6.131, without a setting), so a worker and its parent would search differently.
     """
     with _leaving_out:
         if not _left_out:
-            original = providers._get_local_constants
-            nothing = type(original())()
+            constants = providers._get_local_constants
+            nothing = type(constants())()
             providers._get_local_constants = lambda: nothing
             providers.CONSTANTS_CACHE.cache.clear()
-            _left_out.append(original)
+            _left_out.append((constants, drawing.random))
+            drawing.random = _Unmoved
         _left_out.append(None)
     try:
         yield
@@ -279,7 +293,7 @@ def constants_of_loaded_modules_left_out() -> Iterator[None]:
         with _leaving_out:
             _left_out.pop()
             if len(_left_out) == 1:
-                providers._get_local_constants = _left_out.pop()
+                providers._get_local_constants, drawing.random = _left_out.pop()
                 providers.CONSTANTS_CACHE.cache.clear()
 
 

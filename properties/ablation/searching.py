@@ -15,7 +15,7 @@ from hypothesis import given, seed, target
 from properties import strategies
 from properties.ablation.looking import HOLDS, VIOLATED, Looked, look, look_at_block
 from properties.ablation.question import Question
-from properties.search import constants_of_loaded_modules_left_out, searching
+from properties.search import rest_of_the_process_left_out, searching
 from verify.claims import Universal
 from verify.space import Axis, Point
 
@@ -109,7 +109,7 @@ def _explore(question: Question, examples: int, start: int, found: Searched) -> 
             if any(one.violates(name) for name in one.outcomes):
                 target(_score(one.margin), label="nearness to what is assumed")
 
-    with constants_of_loaded_modules_left_out():
+    with rest_of_the_process_left_out():
         attempt()
 
 

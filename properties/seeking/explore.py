@@ -18,7 +18,7 @@ from properties.search import (
     UNDECIDED,
     VIOLATED,
     Look,
-    constants_of_loaded_modules_left_out,
+    rest_of_the_process_left_out,
     searching,
 )
 from properties.seeking.sought import Sought
@@ -93,5 +93,5 @@ def explore(
         elif look.outcome in DECIDED:  # ties within rounding would attract it, for nothing
             target(look.score, label="violation")
 
-    with one_thread(), constants_of_loaded_modules_left_out(), suppress(TimeOver):
+    with one_thread(), rest_of_the_process_left_out(), suppress(TimeOver):
         attempt()

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import random
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.errors import HypothesisDeprecationWarning
 from hypothesis.internal.conjecture import providers
 
 from properties import catalogue
 from properties.catalogue import find_entry, find_theorem, full_id
 from properties.search import (
     Hunt,
-    constants_of_loaded_modules_left_out,
     hunt,
     hunt_hash,
     hunted_claims,
+    rest_of_the_process_left_out,
+    searching,
     with_hunt,
 )
 from verify import (
@@ -127,9 +133,25 @@ def test_a_hunt_leaves_out_the_constants_of_loaded_modules() -> None:
     """Hypothesis mixes them in, so that a search would depend on what a process has imported."""
     from hypothesis.internal.conjecture import providers
 
-    with constants_of_loaded_modules_left_out():
+    with rest_of_the_process_left_out():
         assert len(providers._get_local_constants()) == 0
     assert len(providers._get_local_constants()) > 0, "this test file's project is local"
+
+
+def test_a_hunt_takes_no_draw_of_another_thread_for_a_strategys() -> None:
+    """The event loop of a Dask worker draws while another of its threads searches."""
+    with ThreadPoolExecutor(1) as elsewhere:
+        moved = st.integers().map(lambda _: elsewhere.submit(random.random).result())
+
+        @searching(3)
+        @given(moved)
+        def search(_: float) -> None:
+            pass
+
+        with rest_of_the_process_left_out():
+            search()
+        with pytest.warns(HypothesisDeprecationWarning, match="`random` module inside strategies"):
+            search()
 
 
 def test_a_true_claim_survives_the_hunt_and_gains_no_confidence_from_it() -> None:
@@ -334,14 +356,14 @@ def test_searches_in_threads_leave_the_constants_out_until_the_last_one_ends() -
     entered, leave = threading.Event(), threading.Event()
 
     def first() -> None:
-        with constants_of_loaded_modules_left_out():
+        with rest_of_the_process_left_out():
             entered.set()
             leave.wait(60)
 
     other = threading.Thread(target=first)
     other.start()
     assert entered.wait(60)
-    with constants_of_loaded_modules_left_out():
+    with rest_of_the_process_left_out():
         leave.set()
         other.join(60)
         assert not providers._get_local_constants().integers
