@@ -58,17 +58,31 @@ class Watch:
         elif self._alone_since is None:
             self._alone_since = now
         elif now - self._alone_since > _ALONE:
-            raise BackendUnavailable(
-                f"the Dask scheduler {self._address or ''} has had no worker for {_ALONE:.0f} s, "
-                f"with {unfinished} tasks still to do; start some (`dask worker ADDRESS`) and run "
-                "it again: what was finished is stored"
+            raise self._deserted(unfinished)
+
+    def _deserted(self, unfinished: int) -> BackendUnavailable:
+        left = f"for {_ALONE:.0f} s, with {unfinished} tasks still to do"
+        if self._address is None:
+            return BackendUnavailable(
+                f"the Dask workers of this machine ended, and no other has come {left}; they may "
+                "lack memory (use fewer --jobs), or the theorem ends its process. What was "
+                "finished is stored"
             )
+        return BackendUnavailable(
+            f"the Dask scheduler {self._address} has had no worker {left}; start some (`dask "
+            "worker ADDRESS`) and run it again: what was finished is stored"
+        )
 
     def gone(self, unfinished: int) -> BackendUnavailable:
         """Return the error of a scheduler that is there no more."""
+        if self._address is None:
+            return BackendUnavailable(
+                f"the Dask cluster of this machine went away with {unfinished} tasks still to do; "
+                "run it again: what was finished is stored"
+            )
         return BackendUnavailable(
-            f"the Dask scheduler {self._address or ''} went away with {unfinished} tasks still to "
-            "do; start it and its workers, and run it again: what was finished is stored"
+            f"the Dask scheduler {self._address} went away with {unfinished} tasks still to do; "
+            "start it and its workers, and run it again: what was finished is stored"
         )
 
     def cancel(self, futures: list[Any]) -> None:

@@ -211,6 +211,18 @@ def test_without_workers_the_wait_is_bounded(tmp_path, monkeypatch):
         list(map_unordered(pool, abs, [1, 2, 3]))
 
 
+def test_workers_of_this_machine_that_do_not_come_back_are_told_as_such(monkeypatch):
+    monkeypatch.setattr(watching, "WATCH", 0.05)
+    monkeypatch.setattr(watching, "_ALONE", 0.2)
+    monkeypatch.setattr(dask, "WATCH", 0.05)
+    message = r"^the Dask workers of this machine .* for 0 s, with 3 tasks still to do; .*memory"
+    with DaskPool(1) as pool:
+        pool._cluster.scale(0)
+        until(lambda: not pool._client.nthreads())
+        with pytest.raises(BackendUnavailable, match=message):
+            list(map_unordered(pool, abs, [1, 2, 3]))
+
+
 RUN = "import sys; from reports.cli import main; main(sys.argv[1:])"
 
 
