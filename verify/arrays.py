@@ -121,6 +121,15 @@ class Backend:
         return str(importlib.import_module(library).__version__)
 
 
+_INSTALLED_BY = {
+    "cupy": "pip install 'relu-verify[cuda12]' or 'relu-verify[cuda13]'",
+    "torch": "pip install 'relu-verify[torch]' (PyTorch's build for CPUs alone has an index of its "
+    "own: first pip install torch --index-url https://download.pytorch.org/whl/cpu)",
+    "array-api-strict": "pip install array-api-strict",
+}
+_OTHERWISE = "use another device of it, or --backend numpy"
+
+
 def backend(name: str = "numpy") -> Backend:
     """Return the backend called `name`.
 
@@ -139,14 +148,10 @@ def backend(name: str = "numpy") -> Backend:
         found = _open(library, device, name)
         found.asarray(np.zeros(1))
     except Exception as reason:  # drivers fail with exceptions of their own making
-        extra = (
-            "install relu-verify[cuda12] or [cuda13]"
-            if library == "cupy"
-            else f"pip install {library}"
-        )
+        missing = library == "cupy" or isinstance(reason, ImportError)
+        hint = f"{_INSTALLED_BY[library]}, or use --backend numpy" if missing else _OTHERWISE
         raise BackendUnavailable(
-            f"backend={name!r} cannot be used here ({type(reason).__name__}: {reason}); "
-            f"{extra}, or use --backend numpy"
+            f"backend={name!r} cannot be used here ({type(reason).__name__}: {reason}); {hint}"
         ) from reason
     return found
 

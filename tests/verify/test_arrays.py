@@ -1,5 +1,8 @@
 """Every array library is reached by name, and what is not there is refused by name."""
 
+import sys
+
+import array_api_compat
 import numpy as np
 import pytest
 
@@ -71,6 +74,27 @@ def test_a_backend_that_cannot_be_used_says_why_and_what_to_do(name):
             pytest.skip("there is a GPU here")
     with pytest.raises(BackendUnavailable, match=f"backend='{name}' cannot be used here .*numpy"):
         backend(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("torch", r"pip install 'relu-verify\[torch\]' .*download.pytorch.org/whl/cpu"),
+        ("array-api-strict", "pip install array-api-strict"),
+    ],
+)
+def test_a_library_that_is_missing_is_named_with_what_installs_it(monkeypatch, name, hint):
+    monkeypatch.setitem(sys.modules, name.replace("-", "_"), None)
+    monkeypatch.delitem(sys.modules, f"array_api_compat.{name}", raising=False)
+    monkeypatch.delattr(array_api_compat, name, raising=False)
+    with pytest.raises(BackendUnavailable, match=f"{hint}.*, or use --backend numpy"):
+        backend(name)
+
+
+def test_what_is_installed_is_not_to_be_installed():
+    with pytest.raises(BackendUnavailable, match="use another device of it") as told:
+        backend("array-api-strict:moon")
+    assert "pip" not in str(told.value)
 
 
 @pytest.mark.parametrize("name", ["numpy:cpu", "numpy:moon", "cupy:1"])
