@@ -27,7 +27,7 @@ from reports.terminal import Terminated, steady_streams, stoppable
 _EPILOG = """
 \b
 Examples
-  relu-verify run                                  everything, in under a minute
+  relu-verify run                                  everything, in about two minutes on two cores
   relu-verify run lai2026.theorem1 --profile full  one theorem, more trials
   relu-verify new my_theorem                       a start for a theorem of your own
   relu-verify run my_theorem.py                    verify it
@@ -42,7 +42,7 @@ Examples
 Exit codes
   0 all as expected       1 refuted against expectation, or a control not refuted
   2 usage or bad input    3 something inconclusive, undecided or vacuous
-  4 backend or data not available
+  4 backend, data or Dask scheduler not available
   130 interrupted, 143 terminated: the same run goes on where it was, others begin again
   merge, report, diff, replay, frontier and search: 0, 1 and 3 as their --help says
 """

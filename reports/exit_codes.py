@@ -8,6 +8,6 @@ USAGE = 2
 UNSETTLED = 3
 """Something inconclusive, undecided or vacuous."""
 UNAVAILABLE = 4
-"""A backend or data not available."""
+"""A backend, data or a Dask scheduler not available."""
 INTERRUPTED = 130
 TERMINATED = 143

@@ -67,12 +67,13 @@ def ablate(
     from reports.ablation.summary import summarise, write_counterexamples
     from reports.runs.holding import held
     from reports.runs.running import STORE_NAME
-    from verify.engine.executors import open_executor
+    from verify.engine.executors import open_executor, require_executor
     from verify.engine.store import Store
     from verify.writing import json_text
 
     chosen = find_theorem(theorem)
     out = out or _default_folder(theorem)
+    require_executor(executor)
     with held(out, typed()):
         with (
             ProgressBar("search") as bar,

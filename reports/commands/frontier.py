@@ -89,11 +89,12 @@ def frontier(
     from reports.frontier.page import write
     from reports.frontier.request import read
     from reports.runs.holding import held
-    from verify.engine.executors import open_executor
+    from verify.engine.executors import open_executor, require_executor
     from verify.writing import json_text
 
     asked_for = read(claim, asked.pop("x"), asked.pop("y"), asked.pop("at"), **asked)
     out = out or default_folder(claim, asked_for)
+    require_executor(executor)
     with held(out, typed()):
         if other := replaced(asked_for, out):
             click.echo(

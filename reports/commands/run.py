@@ -85,6 +85,7 @@ def run(
     from reports.runs.running import Settings, require_usable
     from reports.runs.running import run as run_theorems
     from reports.runs.whole import carry_out
+    from verify.engine.executors import require_executor
     from verify.engine.shards import Shard
 
     if shard is not None and (junit_file or summary_file):
@@ -101,6 +102,7 @@ def run(
     )
     out = out or _default_folder(theorems, share)
     require_usable(settings, out)
+    require_executor(executor)
     with held(out, typed()):
         if share is not None:
             return _run_shard(chosen, settings, share, out)

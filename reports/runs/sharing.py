@@ -91,7 +91,8 @@ def share_lines(share: Share, shard: Shard) -> list[str]:
 def outcome(shares: Sequence[Share], shard: Shard, seconds: float) -> dict[str, Any]:
     """Return what came of a shard, for the journal (`reports.runs.journal.finish`)."""
     violated = sum(len(share.violated) for share in shares)
-    met = f"; violations of {violated} claims were met" if violated else ""
+    claims = f"{violated} claim{'s' * (violated > 1)}"
+    met = f"; violations of {claims} were met" if violated else ""
     return {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "wall_time_s": round(seconds, 3),

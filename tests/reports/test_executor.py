@@ -35,6 +35,7 @@ def call(request, tmp_path, monkeypatch, capfd):
 def test_a_name_that_is_not_known_is_bad_input(call):
     code, out, err = call("ray")
     assert (code, out) == (2, "")
+    assert not Path("out").exists()
     assert err.startswith("relu-verify: executor='ray', expected dask, or dask:tcp://HOST:PORT")
 
 
@@ -47,6 +48,7 @@ def test_a_scheduler_that_is_not_there_is_not_available(call, monkeypatch):
     assert (code, out) == (4, "")
     assert err.startswith(f"relu-verify: no Dask scheduler answers at {address}")
     assert err.count("\n") == 1
+    assert not Path("out").exists()
 
 
 def test_without_the_extra_dask_is_not_available(call, monkeypatch):
@@ -55,3 +57,4 @@ def test_without_the_extra_dask_is_not_available(call, monkeypatch):
     assert (code, out) == (4, "")
     assert "pip install 'relu-verify[dask]'" in err
     assert err.count("\n") == 1
+    assert not Path("out").exists()

@@ -119,7 +119,7 @@ def test_a_shard_says_what_it_holds_and_tells_no_verdict(
     assert code == 0
     assert re.search(r"^shard 1/2 .* of \d+ blocks, 2 of 4 parts of searches$", out, re.MULTILINE)
     assert re.search(r"violated by \d+ trials and \d+ searched examples here: false", out)
-    assert "Shard 1/2 is complete; violations of 1 claims were met; relu-verify merge" in err
+    assert "Shard 1/2 is complete; violations of 1 claim were met; relu-verify merge" in err
     assert [path.name for path in (tmp_path / "s").iterdir()] == ["records.sqlite"]
     code, _, err = call("report", tmp_path / "s")
     assert code == 3

@@ -1,6 +1,6 @@
 """Where blocks run: here, in a pool of processes, on a Dask cluster, or on any Executor."""
 
-from verify.engine.executors.choosing import open_executor
+from verify.engine.executors.choosing import open_executor, require_executor
 from verify.engine.executors.dask import DaskPool
 from verify.engine.executors.mapping import map_unordered
 from verify.engine.executors.pools import AnyExecutor, Pool
@@ -15,4 +15,5 @@ __all__ = [
     "map_unordered",
     "one_thread",
     "open_executor",
+    "require_executor",
 ]

@@ -13,6 +13,14 @@ from verify.errors import InputError
 _ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9a-fA-F:.]+\]|[^\s/:\[\]]+):(\d{1,5})")
 
 
+def require_executor(asked: str | None) -> None:
+    """Raise what `open_executor` raises, or BackendUnavailable where Dask is not installed or no
+    scheduler answers: before a command writes anything."""
+    pool = open_executor(asked, 1)
+    if isinstance(pool, DaskPool):
+        pool.require_there()
+
+
 def open_executor(asked: str | None, jobs: int) -> AbstractContextManager[Pool | None]:
     """Return a context manager of the workers that are asked for, None for this process.
 

@@ -60,8 +60,7 @@ class DaskPool(Pool):
         distributed = _distributed()
         self._stack.enter_context(_quiet())
         try:
-            if self.address is not None:
-                _require_answer(distributed, self.address)
+            self.require_there()
             with interrupts_deferred():
                 self._connect(distributed)
             self._require_fit()
@@ -72,6 +71,14 @@ class DaskPool(Pool):
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._leave()
+
+    def require_there(self) -> None:
+        """Raise BackendUnavailable where `distributed` is not installed or no scheduler answers;
+        start nothing."""
+        distributed = _distributed()
+        if self.address is not None:
+            with _quiet():
+                _require_answer(distributed, self.address)
 
     def _connect(self, distributed: Any) -> None:
         if self.address is None:
