@@ -14,7 +14,7 @@ from reports.runs.running import Progress, Result, Settings
 from reports.runs.summary import summarise, told, write
 from reports.terminal import ProgressBar, stdout_kept
 from reports.text.measured import measured_lines
-from reports.text.verdicts import verdict_line
+from reports.text.verdicts import counterexample_lines, verdict_line
 from verify.theorem import Theorem
 
 
@@ -45,7 +45,9 @@ def carry_out(
             bar.close()
             results.append(result)
             for verdict in result.verdicts:
-                click.echo(verdict_line(told(result, verdict)), file=stdout)
+                part = told(result, verdict)
+                for line in (verdict_line(part), *counterexample_lines(part, str(out))):
+                    click.echo(line, file=stdout)
             for line in measured_lines(result.verdicts):
                 click.echo(line, file=stdout)
         report = summarise(results, settings, time.perf_counter() - began, command, out)

@@ -1,9 +1,11 @@
-"""What a run prints of verdicts: one line each."""
+"""What a run prints of verdicts: one line each, and under it where to see what refutes a claim."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from reports.characters import one_line
+from reports.html.claims import replay_command
 from reports.typography import search_alone
 from verify.verdict import at_least, at_most, searched_violations
 
@@ -40,6 +42,20 @@ def verdict_line(verdict: dict[str, Any]) -> str:
     worst += _scope(verdict)
     flag = "" if verdict["as_expected"] else "  <- not as expected"
     return f"{verdict['verdict']:<13}{name}  {counts}  {bound}  {worst}{flag}"
+
+
+def counterexample_lines(verdict: dict[str, Any], folder: str) -> list[str]:
+    """Return a line on the file of a counterexample to a refuted claim in a run's folder, of the
+    smallest if there is one, with the command that replays it; nothing of a control, whose
+    counterexamples are expected."""
+    found = verdict["counterexamples"][:1] if verdict["expected"] != "refuted" else []
+    return [
+        one_line(
+            f"  {entry['kind']} counterexample: {folder.rstrip('/')}/{entry['file']}"
+            f"   ({replay_command(folder, entry['file'])})"
+        )
+        for entry in found
+    ]
 
 
 def _scope(verdict: dict[str, Any]) -> str:

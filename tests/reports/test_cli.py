@@ -45,10 +45,13 @@ def test_a_false_theorem_is_refuted_with_files_that_replay(command: Any, tmp_pat
     code, out, err = command("run", "examples/same_factor.py", "--out", tmp_path, "--jobs", 1)
     assert code == 1
     assert out.startswith("refuted      examples/same_factor.py::shrinks_by_the_same_factor  0/")
-    assert len(out.splitlines()) == 1, "one line a claim, nothing else, on stdout"
+    _, where = out.splitlines()
     assert "report.html" in err
     report = json.loads((tmp_path / "report.json").read_text())
     verdict = report["verdicts"][0]
+    smallest = tmp_path / verdict["counterexamples"][0]["file"]
+    assert smallest.name.endswith(".smallest.json")
+    assert where == f"  smallest counterexample: {smallest}   (relu-verify replay {smallest})"
     assert verdict["verdict"] == "refuted"
     assert {c["kind"] for c in verdict["counterexamples"]} == {"smallest", "worst"}
     for entry in verdict["counterexamples"]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from reports.text.markdown import verdict_table
-from reports.text.verdicts import verdict_line
-from tests.reports.sample import SEARCHED, verdict
+from reports.text.verdicts import counterexample_lines, verdict_line
+from tests.reports.sample import COUNTEREXAMPLE, SEARCHED, verdict
 
 FOUND = {**SEARCHED, "in_scope": 563, "violated": 357, "undecided": 0, "worst_margin": -0.27}
 
@@ -32,3 +32,16 @@ def test_what_drawn_trials_refute_has_an_upper_bound(told) -> None:
     assert "P ≤ 0.9763" in line
     assert "≥" not in line
     assert "searched" not in line
+
+
+def test_the_file_of_a_counterexample_to_a_claim_is_told_with_what_replays_it() -> None:
+    worst = {**COUNTEREXAMPLE, "kind": "worst", "file": "counterexamples/a.b.worst.json"}
+    told = counterexample_lines(verdict("a", "refuted", counterexamples=[worst]), "my runs/1/")
+    file = "my runs/1/counterexamples/a.b.worst.json"
+    assert told == [f"  worst counterexample: {file}   (relu-verify replay '{file}')"]
+
+
+def test_nothing_is_told_of_counterexamples_to_controls_nor_of_none() -> None:
+    control = verdict("a", "refuted", expected="refuted", counterexamples=[COUNTEREXAMPLE])
+    assert counterexample_lines(control, "out") == []
+    assert counterexample_lines(verdict("a"), "out") == []
