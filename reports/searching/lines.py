@@ -21,6 +21,12 @@ _FOUND = {
 }
 
 
+_NO_SMALLEST = (
+    "smallest: none, since the theorem has no small problems to seek it among: give it "
+    "small=Explicit(…) or explicit=Explicit(…)"
+)
+
+
 def lines(theorem: Theorem, found: Found) -> Iterator[str]:
     """Yield the lines on a search: the claim, the effort, what was found, in one line each."""
     yield theorem.address_of(found.claim)
@@ -77,6 +83,10 @@ def _efforts(efforts: tuple[Effort, ...]) -> list[str]:
 
 
 def _outcome(theorem: Theorem, found: Found) -> Iterator[str]:
+    if found.examples and theorem.small is None and theorem.explicit is None:
+        yield _NO_SMALLEST
+        if found.universal and not found.without:
+            yield "  relu-verify run shrinks one that is drawn"
     for name, meaning in _FOUND.items():
         example = getattr(found, name)
         if example is None:

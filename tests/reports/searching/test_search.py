@@ -65,6 +65,18 @@ def test_what_was_found_replays_exactly(search, call):
         assert code == 0, out
 
 
+def test_a_theorem_without_small_problems_is_told_why_there_is_no_smallest(search, tmp_path):
+    false = "claims=(Universal(sum_is_small, given=(POSITIVE,)),), controls=(), small=None"
+    code, out, _ = search("sum_is_small", "--out", "found", changes=false)
+    assert code == 1
+    told = out.splitlines()
+    why = next(line for line in told if line.startswith("smallest: "))
+    assert why.endswith("give it small=Explicit(…) or explicit=Explicit(…)")
+    assert told[told.index(why) + 1] == "  relu-verify run shrinks one that is drawn"
+    assert any(line.startswith("worst: drawn at") for line in told)
+    assert not (tmp_path / "found/smallest.json").exists()
+
+
 def test_a_false_claim_is_refuted(search):
     false = "claims=(Universal(sum_is_small, given=(POSITIVE,)),), controls=()"
     code, out, _ = search("sum_is_small", changes=false)
