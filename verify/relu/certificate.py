@@ -137,7 +137,8 @@ def rounding(problem: Problem, change: Array) -> Array:
 
     Σ_j |G_ij| |a_j| is at most √G_ii Σ_j √G_jj |a_j|, and at most √G_ii √λ_max(G) ‖a‖₂
     (Cauchy–Schwarz); the smaller one, times the error of a sum. Through a factor, G = LLᵀ, it is
-    at most √G_ii ‖(|L|ᵀ|a|)‖₂, which is at most √G_ii Σ_j √G_jj |a_j|.
+    at most √G_ii ‖(|L|ᵀ|a|)‖₂, which is at most √G_ii Σ_j √G_jj |a_j|. The error of β⁰ itself
+    comes on top where it was computed from weights.
     """
     xp = array_namespace(change)
     gram = problem.inner_products
@@ -150,7 +151,8 @@ def rounding(problem: Problem, change: Array) -> Array:
         size = xp.where(by_norm < size, by_norm, size)
     else:
         terms = 2 * terms  # two sums in a row
-    return summation(terms, change) * (xp.abs(problem.starting_predictions) + lengths * size)
+    found = summation(terms, change) * (xp.abs(problem.starting_predictions) + lengths * size)
+    return found if problem.starting_rounding is None else found + problem.starting_rounding
 
 
 def uncertainty(problem: Problem, state: State) -> Array:

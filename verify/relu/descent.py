@@ -53,7 +53,8 @@ class Run:
 
     problem: what was run.
     status: (B,) of "certified" (the final pattern can never change again and the limit is
-        exact up to rounding), "undecided" (no certificate: slow, try more steps; or a sign
+        exact up to rounding; eigenvalues within rounding of zero count as zero, see
+        `certify_by_energy`), "undecided" (no certificate: slow, try more steps; or a sign
         within rounding of zero, chattering at a kink, and no steps will help) or "diverged".
     steps: (B,), the step at which the run was certified or given up.
     duals, predictions: (B, m, n), data-span coefficients and predictions of the limit; those
@@ -211,6 +212,7 @@ def _begin(problem: Problem) -> _Running:
     state = start(problem)
     where = problem.labels.device
     counts = xp.zeros(problem.batch, dtype=xp.int64, device=where)
+    near = xp.abs(state.predictions) < state.rounding
     scale = norm(state.residual) + norm(problem.labels)
     return _Running(
         problem=problem.without_features(),
@@ -220,7 +222,7 @@ def _begin(problem: Problem) -> _Running:
         position=xp.arange(problem.batch, device=where),
         last_flip=counts,
         freeze_margin=xp.full_like(scale, xp.inf),
-        near_ties=counts,
+        near_ties=xp.sum(xp.astype(near, xp.int64), axis=(1, 2)),
         open=counts == 0,
     )
 

@@ -21,7 +21,7 @@ from verify.relu.inputs import (
     check_symmetric,
     spread,
 )
-from verify.tolerances import SINGULAR_BELOW
+from verify.tolerances import SINGULAR_BELOW, summation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,6 +40,8 @@ class Problem:
     slope_at_zero: 0 or 1, the derivative of the activation at zero.
     law: effective dimensions of the law that the features were drawn from, where known.
     features, starting_weights: (B, n, d) and (B, m, d) where the caller has them, or None.
+    starting_rounding: (B, m, n), a bound on the rounding error of the starting predictions, where
+        they were computed from weights; None where they are what was given.
     """
 
     inner_products: Gram
@@ -52,6 +54,7 @@ class Problem:
     law: EffectiveDimensions | None = None
     features: Array | None = None
     starting_weights: Array | None = None
+    starting_rounding: Array | None = None
 
     def __post_init__(self) -> None:
         if self.inner_products.factor is None:
@@ -221,7 +224,8 @@ class Problem:
         predictions = weights @ xp.matrix_transpose(features)
         duals = _least_duals(Gram(spread(gram, batch, "features", xp)), predictions)
         perpendicular = weights - duals @ features
-        return _checked(
+        rounding = _rounding_of_products(weights, features)
+        problem = _checked(
             cls,
             gram,
             labels,
@@ -233,6 +237,9 @@ class Problem:
             law,
             features,
             weights,
+        )
+        return replace(
+            problem, starting_rounding=spread(rounding, problem.batch, "starting_weights", xp)
         )
 
     @classmethod
@@ -268,6 +275,24 @@ class Problem:
         )
 
 
+def _rounding_of_products(weights: Array, features: Array) -> Array:
+    """Return a bound on the rounding error of WXᵀ, (B, m, n); 0 where none can occur.
+
+    Whole multiples of 2⁻²⁰ have products that are whole multiples of 2⁻⁴⁰, and their sums are
+    exact below 2⁵³ of these: explicit problems of small fractions are meant as they are.
+    """
+    xp = array_namespace(weights, features)
+    terms = xp.abs(weights) @ xp.matrix_transpose(xp.abs(features))
+    unit = 2.0**20
+    whole = [
+        xp.all(values * unit == xp.round(values * unit), axis=(1, 2))
+        for values in (weights, features)
+    ]
+    exact = whole[0] & whole[1] & (xp.max(terms, axis=(1, 2)) * unit * unit < 2.0**53)
+    rounding = summation(int(features.shape[-1]), terms) * terms
+    return xp.where(exact[:, None, None], xp.zeros_like(rounding), rounding)
+
+
 _BATCHED = (
     "labels",
     "starting_predictions",
@@ -276,6 +301,7 @@ _BATCHED = (
     "perpendicular_gram",
     "features",
     "starting_weights",
+    "starting_rounding",
 )
 
 

@@ -224,3 +224,22 @@ def test_vardi_shamir_theorem_3_is_reproduced(gamma, scale):
     low, high = THEOREM_3[gamma]
     assert low < limit[2] < high, limit[2]
     assert limit[2] == pytest.approx(FLOW[gamma], abs=1e-3)
+
+
+def test_weights_orthogonal_to_an_example_up_to_rounding_are_a_near_tie():
+    """w·x is 0 in these doubles' rational arithmetic or not; its computed sign says nothing."""
+    problem = Problem.from_features(
+        np.array([[1.8, -0.2, -0.7]]), np.array([2.0]), step_size=0.08,
+        starting_weights=np.array([[1.0, 2.0, 2.0]]),
+    )  # fmt: skip
+    assert descend(problem).near_ties[0] > 0
+    moved = descend(problem.select(np.array([0, 0])))
+    assert (moved.near_ties > 0).all()
+
+
+def test_weights_of_zero_are_no_near_tie():
+    problem = Problem.from_features(
+        np.array([[1.8, -0.2, -0.7]]), np.array([2.0]), step_size=0.08,
+        starting_weights=np.zeros((1, 3)), slope_at_zero=1,
+    )  # fmt: skip
+    assert descend(problem).near_ties[0] == 0
