@@ -185,16 +185,56 @@ def test_a_false_theorem_is_red_and_leaves_what_a_reader_needs(
     assert len(runs.splitlines()) == 2, "the records of the first run are there"
 
 
+def test_records_of_other_data_are_not_restored(repository: Path, tmp_path: Path) -> None:
+    source = (EXAMPLES / "least_squares.py").read_text()
+    assert source.count('point["c"] / np') == 1
+    scale = "SCALE = float((Path(__file__).parent / 'scale.txt').read_text())"
+    (repository / "theorem.py").write_text(
+        source.replace('point["c"] / np', 'SCALE * point["c"] / np').replace(
+            "import numpy", "from pathlib import Path\n\nimport numpy", 1
+        )
+        + f"\n{scale}\n"
+    )
+    (repository / "scale.txt").write_text("1.0")
+    first = Runner(workflow_of_two_shards(), repository, tmp_path / "first")
+    assert first.run("shard") == {"shard": True}, first.printed
+    (repository / "scale.txt").write_text("0.5")
+    again = Runner(first.workflow, repository, tmp_path / "again")
+    shutil.copytree(first.cache, again.cache)
+    assert again.run("shard") == {"shard": True}, again.printed
+    runs = shell("relu-verify report shard --list", again.folder / "shard-0").stdout
+    assert len(runs.splitlines()) == 1
+    mixed = shell(f"relu-verify run theorem.py --out {first.folder}/shard-0/shard", repository)
+    assert mixed.returncode == 2, "records of other data are told, where they are met"
+
+
+def test_a_branch_with_a_pull_request_is_verified_once() -> None:
+    assert read(SNIPPETS[0])["on"] == {"push": {"branches": ["main"]}, "pull_request": None}
+
+
 def test_the_snippet_for_gitlab_does_the_same(repository: Path) -> None:
     shutil.copy(EXAMPLES / "same_factor.py", repository / "theorem.py")
     jobs = read(SNIPPETS[1])
+    assert jobs["variables"] == {"RELU_VERIFY": f"relu-verify=={__version__}"}
     assert jobs["theorem"]["parallel"] > 1
     for index in (1, 2):
         install, line = jobs["theorem"]["script"]
-        assert install == f"pip install relu-verify=={__version__}"
+        assert install == 'pip install "$RELU_VERIFY"'
         done = shell(line, repository, CI_NODE_INDEX=str(index), CI_NODE_TOTAL="2")
         assert done.returncode == 0, done.stderr
     _, line = jobs["verdict"]["script"]
     assert shell(line, repository).returncode == 1
     report = ET.parse(repository / jobs["verdict"]["artifacts"]["reports"]["junit"])
     assert report.getroot().attrib["failures"] == "1"
+
+
+def test_a_shard_that_fails_on_gitlab_leaves_no_pass(repository: Path) -> None:
+    shutil.copy(EXAMPLES / "least_squares.py", repository / "theorem.py")
+    jobs = read(SNIPPETS[1])
+    assert jobs["verdict"]["when"] == jobs["theorem"]["artifacts"]["when"] == "always"
+    _, line = jobs["theorem"]["script"]
+    assert shell(line, repository, CI_NODE_INDEX="1", CI_NODE_TOTAL="2").returncode == 0
+    _, line = jobs["verdict"]["script"]
+    done = shell(line, repository)
+    assert done.returncode == 3
+    assert "2/2" in done.stderr
