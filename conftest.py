@@ -5,6 +5,7 @@ That goes for the processes that tests start, and for libraries that are loaded 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -23,3 +24,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def _one_blas_thread() -> Iterator[None]:
     with one_thread():
         yield
+
+
+@pytest.fixture(autouse=True)
+def _digits_of_integers() -> Iterator[None]:
+    """The stand-alone checker lifts Python's limit, which is its own process's to lift."""
+    before = sys.get_int_max_str_digits()
+    yield
+    sys.set_int_max_str_digits(before)
