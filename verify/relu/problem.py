@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import sqrt
+from math import prod, sqrt
 from typing import Any
 
 from verify.arrays import Array, Backend, array_namespace, as_array, to_numpy
@@ -224,7 +224,8 @@ class Problem:
         predictions = weights @ xp.matrix_transpose(features)
         duals = _least_duals(Gram(spread(gram, batch, "features", xp)), predictions)
         perpendicular = weights - duals @ features
-        rounding = _rounding_of_products(weights, features)
+        lengths = xp.sqrt(xp.linalg.diagonal(gram))
+        rounding = _rounding_of_products(weights, features, lengths)
         problem = _checked(
             cls,
             gram,
@@ -275,23 +276,29 @@ class Problem:
         )
 
 
-def _rounding_of_products(weights: Array, features: Array) -> Array:
+def _rounding_of_products(weights: Array, features: Array, lengths: Array) -> Array:
     """Return a bound on the rounding error of WXᵀ, (B, m, n); 0 where none can occur.
 
-    Whole multiples of 2⁻²⁰ have products that are whole multiples of 2⁻⁴⁰, and their sums are
-    exact below 2⁵³ of these: explicit problems of small fractions are meant as they are.
+    lengths: (B, n), those of the examples: Σ_j |w_j x_j| ≤ ‖w‖‖x‖. Small problems of whole
+    multiples of 2⁻²⁰ are meant as they are: products of these are whole multiples of 2⁻⁴⁰, and
+    their sums exact below 2⁵³ of them.
     """
     xp = array_namespace(weights, features)
-    terms = xp.abs(weights) @ xp.matrix_transpose(xp.abs(features))
+    terms = xp.linalg.vector_norm(weights, axis=-1)[:, :, None] * lengths[:, None, :]
+    rounding = summation(int(features.shape[-1]), terms) * terms
+    if prod(features.shape) > _SMALL:
+        return rounding
     unit = 2.0**20
     whole = [
         xp.all(values * unit == xp.round(values * unit), axis=(1, 2))
         for values in (weights, features)
     ]
     exact = whole[0] & whole[1] & (xp.max(terms, axis=(1, 2)) * unit * unit < 2.0**53)
-    rounding = summation(int(features.shape[-1]), terms) * terms
     return xp.where(exact[:, None, None], xp.zeros_like(rounding), rounding)
 
+
+_SMALL = 1 << 14
+"""Entries of features up to which a batch is looked through for small fractions."""
 
 _BATCHED = (
     "labels",

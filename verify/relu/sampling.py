@@ -172,7 +172,8 @@ def _streamed_gram(
     draw = entry_law(entries)
     values, ends = spectrum.values[explicit], np.cumsum(spectrum.multiplicities[explicit])
     total = int(ends[-1]) if len(ends) else 0
-    entries_at_once = BLOCK_ENTRIES if n < _WIDE else min(n * n * batch, MOST_BLOCK_ENTRIES)
+    wide = 0 if n < _WIDE else min(n * n * batch, MOST_BLOCK_ENTRIES)
+    entries_at_once = max(BLOCK_ENTRIES, wide)
     block = block or max(BLOCK, entries_at_once // (batch * n) // BLOCK * BLOCK)
     gram = np.zeros((batch, n, n))
     for first in range(0, total, block):
