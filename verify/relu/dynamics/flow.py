@@ -38,7 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from verify.arrays import Array, array_namespace, device, to_numpy
+from verify.arrays import Array, array_namespace, device
 from verify.errors import InputError
 from verify.relu.descent import CERTIFIED, UNDECIDED
 from verify.relu.dynamics.activation import RELU, Activation
@@ -177,16 +177,10 @@ def flow(problem: Problem, activation: Activation = RELU, max_events: int = MAX_
     """
     if not isinstance(max_events, int | np.integer) or max_events < 1:
         raise InputError(f"max_events={max_events!r}, expected a whole number of at least 1")
-    gram, labels = to_numpy(problem.gram), to_numpy(problem.labels)
-    start, signs = to_numpy(problem.starting_predictions), to_numpy(problem.signs)
-    largest = to_numpy(problem.eigenvalues)[:, -1]
-    ends = []
-    for b in range(problem.batch):
-        setting = Setting(
-            gram[b], labels[b], start[b], signs[b], activation.slope_below,
-            max(float(largest[b]), 0.0), np.sqrt(np.maximum(np.diagonal(gram[b]), 0.0)),
-        )  # fmt: skip
-        ends.append(_follow(setting, problem.slope_at_zero, max_events))
+    ends = [
+        _follow(setting, problem.slope_at_zero, max_events)
+        for setting in Setting.each(problem, activation)
+    ]
     xp = array_namespace(problem.gram)
 
     def there(rows: list[Host]) -> Array:

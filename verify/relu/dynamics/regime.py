@@ -19,6 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from verify.arrays import to_numpy
+from verify.relu.dynamics.activation import Activation
+from verify.relu.problem import Problem
 from verify.tolerances import SINGULAR_BELOW, summation
 
 Host = np.ndarray[Any, Any]
@@ -42,6 +45,19 @@ class Setting:
     slope_below: float
     largest: float
     lengths: Host
+
+    @staticmethod
+    def each(problem: Problem, activation: Activation) -> list[Setting]:
+        """Return every problem of a batch, on the host."""
+        gram, labels = to_numpy(problem.gram), to_numpy(problem.labels)
+        start, signs = to_numpy(problem.starting_predictions), to_numpy(problem.signs)
+        largest = np.maximum(to_numpy(problem.eigenvalues)[:, -1], 0.0)
+        lengths = np.sqrt(np.maximum(np.diagonal(gram, axis1=1, axis2=2), 0.0))
+        gamma = activation.slope_below
+        return [
+            Setting(gram[b], labels[b], start[b], signs[b], gamma, float(largest[b]), lengths[b])
+            for b in range(problem.batch)
+        ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,17 +81,11 @@ def descend_in_small_steps(
     """
     if not isinstance(max_jumps, int | np.integer) or max_jumps < 1:
         raise InputError(f"max_jumps={max_jumps!r}, expected a whole number of at least 1")
-    gram, labels = to_numpy(problem.gram), to_numpy(problem.labels)
-    start, signs = to_numpy(problem.starting_predictions), to_numpy(problem.signs)
-    step, largest = to_numpy(problem.step_size), to_numpy(problem.eigenvalues)[:, -1]
-    ends = []
-    for b in range(problem.batch):
-        setting = Setting(
-            gram[b], labels[b], start[b], signs[b], activation.slope_below,
-            max(float(largest[b]), 0.0), np.sqrt(np.maximum(np.diagonal(gram[b]), 0.0)),
-        )  # fmt: skip
-        descent = _Descent(setting, activation, float(step[b]), problem.slope_at_zero)
-        ends.append(descent.follow(max_jumps))
+    steps = to_numpy(problem.step_size).tolist()
+    ends = [
+        _Descent(setting, activation, step, problem.slope_at_zero).follow(max_jumps)
+        for setting, step in zip(Setting.each(problem, activation), steps, strict=True)
+    ]
     xp = array_namespace(problem.gram)
 
     def there(rows: list[Host]) -> Any:
