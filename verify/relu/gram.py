@@ -158,7 +158,7 @@ class Gram:
     def iterative(self) -> Array:
         """Mask of the problems, (B,), that conjugate gradients solve more quickly."""
         low, high = self._known_range
-        return high < (_CONDITION * low if self.factor is None else high + 1)
+        return high < _CONDITION * low if self.factor is None else low <= high
 
     def times(self, rows: Array) -> Array:
         """Return Ga for each of the rows a of (B, m, n)."""

@@ -146,3 +146,11 @@ def test_a_factor_becomes_a_matrix_elsewhere(name):
     assert moved.given.device == there.asarray(np.zeros(1)).device
     np.testing.assert_allclose(to_numpy(moved.dense), same.dense, rtol=1e-14)
     assert gram.to(backend("numpy")) is gram
+
+
+def test_a_factor_is_solved_with_as_it_is_however_large_its_numbers_are():
+    """Conjugate gradients need no matrix; at 1e18 adding one to a number changes nothing."""
+    gram, _, leads = factored(20, 1e18)
+    assert gram.iterative.all()
+    gram.solve_on(~leads, np.ones((4, 1, 20)))
+    assert "dense" not in gram.__dict__
