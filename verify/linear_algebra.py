@@ -11,6 +11,7 @@ import numpy as np
 
 from verify.arrays import Array, array_namespace, is_numpy
 from verify.errors import InputError
+from verify.tolerances import epsilon
 
 
 def solve_positive_definite(matrix: Array, right: Array) -> Array:
@@ -105,7 +106,7 @@ def conjugate_gradients(
     """
     xp = array_namespace(rows)
     dot, inside = xp.vecdot, xp.astype(mask, rows.dtype)[:, None, :]
-    eps = float(xp.finfo(rows.dtype).eps)
+    eps = epsilon(rows)
     right = rows * inside
     goal = (2 * eps if tolerance is None else tolerance) ** 2 * dot(right, right)
     if start is None:

@@ -117,7 +117,7 @@ class Factor:
         guess: Floats | None,
         tolerance: float | None,
     ) -> tuple[Floats, bool]:
-        upper, order, leading = self.lower[b].T, self.order[b], int(self.leading[b])
+        upper, order, leading = self._upper(b), self.order[b], int(self.leading[b])
         right, inside = row[order], mask[order]
         # The trailing rows of L do not enter the leading entries of L⁻¹b, nor, where the
         # trailing entries are zero, those of L⁻ᵀ.

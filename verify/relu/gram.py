@@ -39,6 +39,11 @@ class Gram:
         return self.given if self.factor is None else self.factor.product
 
     @property
+    def _through(self) -> Factor | None:
+        """The factor, while the matrices have not been formed."""
+        return None if "dense" in self.__dict__ else self.factor
+
+    @property
     def _shape(self) -> tuple[int, ...]:
         known: Array = self.given if self.factor is None else self.factor.order
         return tuple(known.shape)
@@ -56,8 +61,8 @@ class Gram:
     @cached_property
     def diagonal(self) -> Array:
         """Squared norms of the examples, (B, n)."""
-        if self.factor is not None and "dense" not in self.__dict__:
-            return self.factor.squared_norms
+        if self._through is not None:
+            return self._through.squared_norms
         return array_namespace(self.dense).linalg.diagonal(self.dense)
 
     @cached_property
@@ -95,10 +100,9 @@ class Gram:
 
     def range_on(self, mask: Array) -> tuple[Array, Array]:
         """Bounds as `range`, of the principal submatrices on the sets of the mask (B, n)."""
-        low, high = self.range
-        if self.factor is None or "dense" in self.__dict__:
-            return low, high
-        return self.factor.sharper(mask, low, high)
+        if self._through is None:
+            return self.range
+        return self._through.sharper(mask, *self.range)
 
     def _computed_range(self, values: Array) -> tuple[Array, Array]:
         error = summation(self.examples, values) * values[:, -1]
@@ -162,8 +166,8 @@ class Gram:
 
     def times(self, rows: Array) -> Array:
         """Return Ga for each of the rows a of (B, m, n)."""
-        if self.factor is not None and "dense" not in self.__dict__:
-            return self.factor.times(rows)
+        if self._through is not None:
+            return self._through.times(rows)
         transpose = array_namespace(rows).matrix_transpose
         return transpose(self.dense @ transpose(rows))
 
@@ -184,8 +188,8 @@ class Gram:
         """
         xp = array_namespace(pattern)
         by_length = self.lengths[:, None, :]
-        if self.factor is not None and "dense" not in self.__dict__:
-            known = self.factor.reach(mask)[:, None, :]
+        if self._through is not None:
+            known = self._through.reach(mask)[:, None, :]
         else:
             inside = xp.astype(pattern & mask[:, None, :], by_length.dtype)
             square = inside @ (self.dense * self.dense)
@@ -197,8 +201,8 @@ class Gram:
 
     def solve(self, rows: Array) -> Array:
         """Return G⁻¹b for each of the rows b of (B, m, n); G must be positive definite."""
-        if self.factor is not None and "dense" not in self.__dict__:
-            return self.factor.solve(rows)
+        if self._through is not None:
+            return self._through.solve(rows)
         xp = array_namespace(rows)
         return self.solve_on(xp.ones_like(rows[:, 0, :]) > 0, rows)
 
@@ -213,8 +217,8 @@ class Gram:
         that is cheaper.
         """
         tolerance = ROUGH if rough else None
-        if self.factor is not None and "dense" not in self.__dict__:
-            solution, solved = self.factor.solve_on(mask, rows, start, tolerance)
+        if self._through is not None:
+            solution, solved = self._through.solve_on(mask, rows, start, tolerance)
             if bool(solved.all()):
                 return solution
         xp = array_namespace(rows)
