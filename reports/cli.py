@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import sys
-from typing import NoReturn
+import traceback
+from typing import Any, NoReturn
 
 import click
 
@@ -21,7 +23,14 @@ from reports.commands.replay import replay
 from reports.commands.report import report
 from reports.commands.run import run
 from reports.commands.search import search
-from reports.exit_codes import INTERRUPTED, TERMINATED, UNAVAILABLE, USAGE
+from reports.exit_codes import (
+    ALL_AS_EXPECTED,
+    INTERNAL,
+    INTERRUPTED,
+    TERMINATED,
+    UNAVAILABLE,
+    USAGE,
+)
 from reports.terminal import Terminated, steady_streams, stoppable
 
 _EPILOG = """
@@ -43,12 +52,39 @@ Exit codes
   0 all as expected       1 refuted against expectation, or a control not refuted
   2 usage or bad input    3 something inconclusive, undecided or vacuous
   4 backend, data or Dask scheduler not available
+  70 an error of relu-verify's own, or memory ran out: nothing is said of any theorem
   130 interrupted, 143 terminated: the same run goes on where it was, others begin again
   merge, report, diff, replay, frontier and search: 0, 1 and 3 as their --help says
 """
 
 
-@click.group(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+class _Ended(Exception):
+    """What ended a command, of whatever class, on its way past Click.
+
+    Click would end the process with 1 where a pipe breaks, and take the end of a file for an
+    interrupt.
+    """
+
+    def __init__(self, reason: BaseException) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class _Commands(click.Group):
+    """The commands; what they raise is left to `main`."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except BaseException as reason:
+            raise _Ended(reason) from reason
+
+
+@click.group(
+    cls=_Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(package_name="relu-verify")
 def cli() -> None:
     """Does this theorem really hold, where does it stop, and what is the smallest example that
@@ -80,38 +116,67 @@ for command in (
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and exit with its code."""
-    with steady_streams(), stoppable():
-        _main(arguments)
-
-
-def _main(arguments: list[str] | None) -> NoReturn:
+    """Run the command line and exit with its code: one of `reports.exit_codes`, come what may."""
+    typed = sys.argv[1:] if arguments is None else arguments
     try:
-        code = cli.main(arguments, prog_name="relu-verify", standalone_mode=False)
-    except click.exceptions.Abort as reason:
-        terminated = isinstance(reason.__cause__, Terminated)
-        typed = sys.argv[1:] if arguments is None else arguments
-        _fail(
-            f"{'terminated' if terminated else 'interrupted'}; {_left(typed)}",
-            TERMINATED if terminated else INTERRUPTED,
-        )
+        with steady_streams(), stoppable():
+            code = _carried_out(typed)
+    except KeyboardInterrupt as late:  # after the command's end, or while it was told
+        code = TERMINATED if isinstance(late, Terminated) else INTERRUPTED
+    sys.exit(code)
+
+
+def _carried_out(typed: list[str]) -> int:
+    """Carry out a command and return its exit code; tell what it raises."""
+    try:
+        code = cli.main(typed, prog_name="relu-verify", standalone_mode=False)
     except click.ClickException as problem:
         problem.show()
-        sys.exit(problem.exit_code)
-    except SystemExit as ended:
-        _fail(f"the theorem's code called exit({ended.code!r}); take it out", USAGE)
-    except OSError as problem:
-        where = f"{problem.filename}: " if problem.filename else ""
-        _fail(f"{where}{problem.strerror or problem}", USAGE)
-    except Exception as problem:
-        from verify.errors import BackendUnavailable, ReluVerifyError
+        return USAGE
+    except (_Ended, click.exceptions.Abort) as ended:
+        return _told(ended.reason if isinstance(ended, _Ended) else ended.__cause__, typed)
+    except BaseException as problem:
+        return _told(problem, typed)
+    return code if isinstance(code, int) else ALL_AS_EXPECTED
 
-        if isinstance(problem, UnicodeEncodeError):  # half a surrogate, of an argument or an id
-            _fail(f"a name is not Unicode: {problem.object!r}", USAGE)
-        if not isinstance(problem, ReluVerifyError):
-            raise
-        _fail(str(problem), UNAVAILABLE if isinstance(problem, BackendUnavailable) else USAGE)
-    sys.exit(code if isinstance(code, int) else 0)
+
+def _told(problem: BaseException | None, typed: list[str]) -> int:
+    """Tell what ended a command, in a line where it is not this program's fault; return the exit
+    code."""
+    from verify.errors import BackendUnavailable, ReluVerifyError
+
+    code = USAGE
+    match problem:
+        case KeyboardInterrupt():
+            terminated = isinstance(problem, Terminated)
+            message = f"{'terminated' if terminated else 'interrupted'}; {_left(typed)}"
+            code = TERMINATED if terminated else INTERRUPTED
+        case SystemExit():
+            message = f"the theorem's code called exit({problem.code!r}); take it out"
+        case ReluVerifyError():
+            message = str(problem)
+            code = UNAVAILABLE if isinstance(problem, BackendUnavailable) else USAGE
+        case UnicodeEncodeError():  # half a surrogate, of an argument or an id
+            message = f"a name is not Unicode: {problem.object!r}"
+        case OSError() if problem.filename or problem.errno in _NO_ROOM:
+            where = f"{problem.filename}: " if problem.filename else ""
+            message = f"{where}{problem.strerror or problem}"
+        case MemoryError():
+            said = f" ({problem})" if str(problem) else ""
+            message = f"memory ran out{said}; use fewer --jobs, or smaller problems; {_left(typed)}"
+            code = INTERNAL
+        case _:
+            traceback.print_exception(problem)
+            message = (
+                f"this is an error of relu-verify's own ({type(problem).__name__}: {problem}), and "
+                f"says nothing of any theorem; report it with the lines above; {_left(typed)}"
+            )
+            code = INTERNAL
+    click.echo(f"relu-verify: {one_line(message)}", err=True)
+    return code
+
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 
 def _left(typed: list[str]) -> str:
@@ -124,8 +189,3 @@ def _left(typed: list[str]) -> str:
     if command in ("report", "data", "merge"):
         return "each file is as it was or whole: the same command begins again"
     return "nothing is kept: the same command begins again"
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    click.echo(f"relu-verify: {one_line(message)}", err=True)
-    sys.exit(code)

@@ -9,5 +9,7 @@ UNSETTLED = 3
 """Something inconclusive, undecided or vacuous."""
 UNAVAILABLE = 4
 """A backend, data or a Dask scheduler not available."""
+INTERNAL = 70
+"""An error of this program's own, or memory that ran out: nothing is said of any theorem."""
 INTERRUPTED = 130
 TERMINATED = 143

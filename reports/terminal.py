@@ -79,6 +79,8 @@ class SteadyStream:
             self._stream.write(escaped(text))
         except OSError as reason:
             self._give_up(reason)
+        except ValueError:  # closed by somebody else's hand
+            self._stream = io.StringIO()
         return len(text)
 
     def flush(self) -> None:
@@ -86,6 +88,12 @@ class SteadyStream:
             self._stream.flush()
         except OSError as reason:
             self._give_up(reason)
+        except ValueError:
+            self._stream = io.StringIO()
+
+    def close(self) -> None:
+        """Leave the stream open: what a theorem closes, the command still writes to."""
+        self.flush()
 
     def _give_up(self, reason: OSError) -> None:
         """Write the rest nowhere; say so unless the reader has left."""
