@@ -2,45 +2,129 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from verify.arrays import to_numpy
 from verify.errors import InputError
 
 
 def write_text(target: Path, text: str) -> None:
-    """Write a file in UTF-8, whole or not at all. Raises InputError if it cannot be written.
+    """Write a file in UTF-8, whole or not at all; see `writing`."""
+    with writing(target) as stream:
+        stream.write(text)
+
+
+@contextmanager
+def writing(target: Path) -> Iterator[TextIO]:
+    """Open a file to write text in UTF-8 that is there when all is written, or not at all.
 
     Half surrogates, of a file name that is no UTF-8 say, become JSON's escapes of them. What is no
-    file (/dev/stdout, a named pipe) is written to, not replaced; nor is a link.
+    file (/dev/stdout, a named pipe) is written to, not replaced; nor is a link. Raises InputError
+    if it cannot be written.
     """
-    content = text.encode("utf-8", "backslashreplace")
-    try:
+    with _told(target):
         if target.exists() and not target.is_file():
-            target.write_bytes(content)
+            with _opened(target) as stream:
+                yield stream
             return
         target = target.resolve() if target.is_symlink() else target
-        partial = target.with_name(f".{os.getpid()}-{threading.get_ident()}.partial")
+        partial = _partial(target)
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
-            partial.write_bytes(content)
+            with _opened(partial) as stream:
+                yield stream
             partial.replace(target)
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
+
+
+def require_writable(*targets: Path) -> None:
+    """Raise InputError where `writing` could not write a file; all stays as it is."""
+    for target in targets:
+        with _told(target):
+            if _is_there(target) and not target.is_file():
+                _require_access(target)
+                continue
+            partial = _partial(target.resolve() if target.is_symlink() else target)
+            with _folder_lent(partial):
+                partial.touch(exist_ok=False)
+                partial.unlink()
+
+
+def require_appendable(target: Path) -> None:
+    """Raise InputError where nothing could be appended to a file; all stays as it is."""
+    with _told(target):
+        if _is_there(target):
+            if not target.is_file():
+                _require_access(target)
+                return
+            target.open("ab").close()
+            return
+        missing = target.resolve() if target.is_symlink() else target
+        with _folder_lent(missing):
+            missing.touch(exist_ok=False)
+            missing.unlink()
+
+
+@contextmanager
+def _told(target: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as reason:
         raise InputError(
             f"{target} cannot be written ({reason.strerror or reason}); choose another folder, "
             "or make room there"
         ) from reason
+
+
+def _opened(path: Path) -> TextIO:
+    return path.open("w", encoding="utf-8", errors="backslashreplace", newline="")
+
+
+def _partial(target: Path) -> Path:
+    """Return the place of a file that is not finished."""
+    return target.with_name(f".{os.getpid()}-{threading.get_ident()}.partial")
+
+
+def _is_there(target: Path) -> bool:
+    """Whether there is something. Raises OSError where there cannot be: below a file, say."""
+    try:
+        os.stat(target)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _require_access(target: Path) -> None:
+    """Raise OSError for what is no file and cannot be written to, without opening it."""
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+@contextmanager
+def _folder_lent(file: Path) -> Iterator[None]:
+    """Make the folder of a file if it is missing, and remove it again."""
+    missing = [folder for folder in file.parents if not folder.exists()]
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        yield
+    finally:
+        for folder in missing:
+            with suppress(OSError):  # not made, or somebody else has put something there
+                folder.rmdir()
 
 
 def json_text(value: Any) -> str:

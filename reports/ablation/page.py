@@ -12,13 +12,20 @@ from typing import Any
 from properties.ablation.findings import LOAD_BEARING, MEANINGS, VACUOUS
 from reports import typography
 from reports.ablation import answer, figures, words
-from reports.ablation.summary import FORMAT, SCHEMA_VERSION
+from reports.ablation.summary import COUNTEREXAMPLES, FORMAT, SCHEMA_VERSION
 from reports.ablation.table import table
 from reports.exit_codes import ALL_AS_EXPECTED, REFUTED
 from reports.html.marks import mark
 from reports.html.render import environment, require_format
 from reports.typography import Part, capitalize_first, number
-from verify.writing import json_text, write_text
+from verify.writing import json_text, require_writable, write_text
+
+_NAMES = ("ablation.json", "ablation.csv", "ablation.html")
+
+
+def require_room(folder: Path) -> None:
+    """Raise InputError where `write`, or a counterexample, could not be written to a folder."""
+    require_writable(*(folder / name for name in (*_NAMES, f"{COUNTEREXAMPLES}/one.json")))
 
 
 def write(report: dict[str, Any], folder: Path) -> None:
@@ -26,12 +33,8 @@ def write(report: dict[str, Any], folder: Path) -> None:
 
     Raises InputError where they cannot be written.
     """
-    contents = {
-        "ablation.json": json_text(report),
-        "ablation.csv": table(report),
-        "ablation.html": render(report),
-    }
-    for name, content in contents.items():
+    contents = (json_text(report), table(report), render(report))
+    for name, content in zip(_NAMES, contents, strict=True):
         write_text(folder / name, content)
 
 

@@ -63,7 +63,7 @@ def ablate(
     from properties.ablate import ablate as search
     from properties.catalogue import find_theorem
     from reports.ablation.lines import told
-    from reports.ablation.page import write
+    from reports.ablation.page import require_room, write
     from reports.ablation.summary import summarise, write_counterexamples
     from reports.runs.holding import held
     from reports.runs.running import STORE_NAME
@@ -75,6 +75,7 @@ def ablate(
     out = out or _default_folder(theorem)
     require_executor(executor)
     with held(out, typed()):
+        require_room(out)
         with (
             ProgressBar("search") as bar,
             stdout_kept(),

@@ -70,12 +70,14 @@ def data(
     from reports.own_data.request import Request
     from verify.writing import json_text
 
+    if out is not None:
+        from reports.own_data.page import require_room, write
+
+        require_room(out)
     request = Request(features, labels, relative_step=step, **options)
     with stdout_kept():
         found = analyse(request)
     if out is not None:
-        from reports.own_data.page import write
-
         write(found, out, typed())
     if as_json:
         click.echo(json_text(found), nl=False)

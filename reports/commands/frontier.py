@@ -86,7 +86,7 @@ def frontier(
     from reports.frontier.folders import default_folder, replaced
     from reports.frontier.lines import told
     from reports.frontier.measuring import measure
-    from reports.frontier.page import write
+    from reports.frontier.page import require_room, write
     from reports.frontier.request import read
     from reports.runs.holding import held
     from verify.engine.executors import open_executor, require_executor
@@ -96,6 +96,7 @@ def frontier(
     out = out or default_folder(claim, asked_for)
     require_executor(executor)
     with held(out, typed()):
+        require_room(out)
         if other := replaced(asked_for, out):
             click.echo(
                 f"relu-verify: {out} holds the frontier of {other}; it is replaced, its records "

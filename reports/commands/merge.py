@@ -46,6 +46,7 @@ def merge(
     from reports.runs.journal import begin
     from reports.runs.merging import join_folders, lacking, shared, told_from_records
     from reports.runs.running import require_usable
+    from reports.runs.summary import require_room
     from reports.runs.whole import carry_out
 
     for_ci = ForCI(junit_file, summary_file)
@@ -54,6 +55,7 @@ def merge(
     require_usable(common.settings, out)
     command = common.command(out)
     with held(out, typed()):
+        require_room(out)
         added = join_folders(folders, out)
         click.echo(
             f"Added to {out}: {added.blocks} blocks, {added.searches} parts of searches.", err=True

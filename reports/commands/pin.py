@@ -90,9 +90,12 @@ def _pinned(file: Path, into: Path | None) -> list[str]:
     """Copy a counterexample to where the suite replays it; say what its test asks for."""
     from properties.pinned import folder_of, must_violate, outcome
     from verify.errors import InputError
-    from verify.writing import write_text
+    from verify.writing import require_writable, write_text
 
     example, theorem = _read(file)
+    target = (into or folder_of(theorem)) / f"{_name(file, example)}.json"
+    text = file.read_text(encoding="utf-8")
+    require_writable(target)
     must = must_violate(theorem, example)
     found, why = outcome(theorem, example)
     if must and found != "violated":
@@ -102,9 +105,6 @@ def _pinned(file: Path, into: Path | None) -> list[str]:
         )
     if found == "violated":
         _require_as_recorded(file, theorem, example)
-    folder = into or folder_of(theorem)
-    target = folder / f"{_name(file, example)}.json"
-    text = file.read_text(encoding="utf-8")
     if target.exists() and target.read_text(encoding="utf-8") != text:
         raise InputError(
             f"{target} exists and is another counterexample; rename FILE, or take that one out "

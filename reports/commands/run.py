@@ -85,6 +85,7 @@ def run(
     from reports.runs.holding import held
     from reports.runs.running import Settings, require_usable
     from reports.runs.running import run as run_theorems
+    from reports.runs.summary import require_room
     from reports.runs.whole import carry_out
     from verify.engine.executors import require_executor
     from verify.engine.shards import Shard
@@ -107,6 +108,7 @@ def run(
     with held(out, typed()):
         if share is not None:
             return _run_shard(chosen, settings, share, out)
+        require_room(out)
         return carry_out(
             lambda progress: run_theorems(chosen, settings, out, progress),
             chosen,

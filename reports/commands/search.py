@@ -82,7 +82,7 @@ def search(
     from properties.catalogue import find_entry
     from properties.seeking import Sought, seek
     from reports.counterexamples.checker import require_checker
-    from reports.searching.files import require_free, written
+    from reports.searching.files import require_room, written
     from reports.searching.lines import blocks, lines
     from verify.claims import Claim
     from verify.engine.executors import open_executor
@@ -97,7 +97,7 @@ def search(
     if seconds is not None:
         jobs = jobs or 1
     require_checker(theorem)
-    require_free(folder)
+    require_room(folder)
     with (
         ProgressBar("example") as bar,
         stdout_kept() as stdout,

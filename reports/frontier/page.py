@@ -21,9 +21,14 @@ from reports.frontier.schema import FORMAT, SCHEMA_VERSION
 from reports.frontier.table import boundaries, cells
 from reports.html.render import environment, require_format
 from reports.typography import Part, capitalize_first, listed, number, percent
-from verify.writing import json_text, write_text
+from verify.writing import json_text, require_writable, write_text
 
 NAMES = ("frontier.json", "frontier.csv", "cells.csv", "frontier.html")
+
+
+def require_room(folder: Path) -> None:
+    """Raise InputError where `write` could not write to a folder."""
+    require_writable(*(folder / name for name in NAMES))
 
 
 def write(found: dict[str, Any], folder: Path) -> None:

@@ -18,7 +18,14 @@ from reports.own_data.analysis import SCHEMA_VERSION
 from reports.own_data.words import is_frozen, is_settled, or_infinite
 from reports.typography import Part, number, percent
 from verify.errors import InputError
-from verify.writing import json_text, write_text
+from verify.writing import json_text, require_writable, write_text
+
+_NAMES = ("data.json", "data.html")
+
+
+def require_room(folder: Path) -> None:
+    """Raise InputError where `write` could not write to a folder."""
+    require_writable(*(folder / name for name in _NAMES))
 
 
 def write(found: dict[str, Any], folder: Path, command: str = "") -> None:
@@ -27,7 +34,7 @@ def write(found: dict[str, Any], folder: Path, command: str = "") -> None:
     command: what was typed, for the page.   Raises InputError where they cannot be written.
     """
     kept = {**found, "command": command}
-    for name, content in (("data.json", json_text(kept)), ("data.html", render(kept))):
+    for name, content in zip(_NAMES, (json_text(kept), render(kept)), strict=True):
         write_text(folder / name, content)
 
 

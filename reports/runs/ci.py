@@ -9,7 +9,7 @@ from typing import Any
 from reports.text.job_summary import LIMIT, job_summary
 from reports.text.junit import junit
 from verify.errors import InputError
-from verify.writing import write_text
+from verify.writing import require_appendable, require_writable, write_text
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,12 @@ class ForCI:
         """Remove an earlier run's JUnit XML, so that it is not taken for that of a run that fails.
 
         Only a file is removed, no link and no device: /dev/stdout is both.   Raises InputError
-        where it cannot be removed.
+        where a file cannot be written, before anything is removed.
         """
+        if self.junit is not None:
+            require_writable(self.junit)
+        if self.summary is not None:
+            require_appendable(self.summary)
         if self.junit is not None and self.junit.is_file() and not self.junit.is_symlink():
             try:
                 self.junit.unlink()

@@ -12,13 +12,13 @@ from typing import Any
 
 from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, UNSETTLED
 from reports.runs.rasters import rasters
-from reports.runs.running import Result, Settings, error_share
+from reports.runs.running import COUNTEREXAMPLES, Result, Settings, error_share
 from reports.runs.schema import SCHEMA_VERSION
 from verify import __version__
 from verify.claims import Status
 from verify.counterexample import Counterexample
 from verify.verdict import Conclusion, Verdict
-from verify.writing import json_text, jsonable, write_text
+from verify.writing import json_text, jsonable, require_writable, write_text
 
 
 def summarise(
@@ -186,6 +186,14 @@ def _short(facts: Any) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if size(value) <= 36}
 
 
+def require_room(folder: Path) -> None:
+    """Raise InputError where `write`, or a counterexample, could not be written to a folder."""
+    require_writable(*(folder / name for name in (*_NAMES, f"{COUNTEREXAMPLES}/one.json")))
+
+
+_NAMES = ("report.json", "report.html")
+
+
 def write(report: dict[str, Any], folder: Path) -> None:
     """Write report.json and report.html, each whole or not at all.
 
@@ -193,5 +201,5 @@ def write(report: dict[str, Any], folder: Path) -> None:
     """
     from reports.html.render import render
 
-    for name, content in (("report.json", json_text(report)), ("report.html", render(report))):
+    for name, content in zip(_NAMES, (json_text(report), render(report)), strict=True):
         write_text(folder / name, content)

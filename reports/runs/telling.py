@@ -22,7 +22,7 @@ from reports.terminal import typed
 from reports.text.markdown import markdown
 from reports.text.table import table
 from verify.errors import InputError, ReluVerifyError
-from verify.writing import json_text, write_text
+from verify.writing import json_text, require_writable, write_text, writing
 
 FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
     "html": render,
@@ -48,13 +48,16 @@ def tell(
     Without `out`, html goes to the run's folder, with all that belongs to it, or beside the
     report.json; the other formats to `stdout`.   for_ci: what else is written.
     """
+    if form == "html" and out is None:
+        _require_writable(place.parent if place.is_file() else place)
+    if out is not None:
+        require_writable(out)
     for_ci.prepare()
     if place.is_file():
         report = read(place)
         shown = _shown(report, form, place)
         if form == "html" and out is None:
             out = place.with_suffix(".html")
-            _require_writable(place.parent)
         _put(shown, out, stdout)
         for_ci.write(report)
         return ALL_AS_EXPECTED
@@ -80,17 +83,14 @@ def list_runs(folder: Path, stdout: TextIO) -> int:
 
 def export(folder: Path, out: Path | None, stdout: TextIO) -> int:
     """Write every number in a folder's records as CSV; see `Store.export`."""
+    if out is not None:
+        require_writable(out)
     with open_store(folder) as store:
         if out is None:
             store.export(stdout)
             return ALL_AS_EXPECTED
-        partial = out.with_name(f"{out.name}.partial")
-        try:
-            with partial.open("w", encoding="utf-8", newline="") as stream:
-                store.export(stream)
-            partial.replace(out)
-        finally:
-            partial.unlink(missing_ok=True)
+        with writing(out) as stream:
+            store.export(stream)
     click.echo(f"Records: {out}", err=True)
     return ALL_AS_EXPECTED
 
@@ -105,7 +105,6 @@ def _restore(rebuilt: Rebuilt) -> None:
             err=True,
         )
         return
-    _require_writable(rebuilt.folder)
     with held(rebuilt.folder, typed()):
         restore(rebuilt)
     click.echo(f"Report: {rebuilt.folder / 'report.html'}", err=True)
@@ -113,7 +112,7 @@ def _restore(rebuilt: Rebuilt) -> None:
 
 def _require_writable(folder: Path) -> None:
     """Raise InputError where a page cannot be put beside the run that it is of."""
-    if not os.access(folder, os.W_OK):
+    if folder.is_dir() and not os.access(folder, os.W_OK):
         raise InputError(
             f"{folder} cannot be written, and html goes there; write it elsewhere with --out FILE, "
             "or print another --format (md, json, csv, svg)"

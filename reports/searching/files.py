@@ -13,13 +13,19 @@ from reports.counterexamples.readable import TRIED
 from verify.counterexample import Counterexample, write
 from verify.errors import InputError
 from verify.theorem import Theorem
-from verify.writing import json_text, jsonable, write_text
+from verify.writing import json_text, jsonable, require_writable, write_text
 
 SUMMARY = "search.json"
 UNCONFIRMED = "unconfirmed.json"
 
 NAMES = (SUMMARY, *names("smallest"), *names("worst"), UNCONFIRMED)
 """Every file that a search may write."""
+
+
+def require_room(folder: Path) -> None:
+    """Raise InputError where a search could not write to a folder (see `require_free`, too)."""
+    require_free(folder)
+    require_writable(*(folder / name for name in NAMES))
 
 
 def require_free(folder: Path) -> None:

@@ -3,13 +3,21 @@
 import json
 import os
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from verify.errors import InputError
 from verify.verdict import Conclusion
-from verify.writing import json_text, jsonable, write_text
+from verify.writing import (
+    json_text,
+    jsonable,
+    require_appendable,
+    require_writable,
+    write_text,
+    writing,
+)
 
 
 class Hostile:
@@ -79,3 +87,43 @@ def test_what_is_no_file_is_written_to(tmp_path):
     reader.join(10)
     assert read == ["text"]
     assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("require", [require_writable, require_appendable])
+def test_whether_a_file_can_be_written_is_tried_without_a_trace(tmp_path, require):
+    (tmp_path / "old").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    (tmp_path / "below").mkdir()
+    before = {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")}
+    for name in ("old", "new", "link", "a/b/new", "below/new"):
+        require(tmp_path / name)
+    after = {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")}
+    assert after.keys() == before.keys()
+    assert after[tmp_path / "old"] == before[tmp_path / "old"]
+    for name in ("below", "old/new", "x" * 300):
+        with pytest.raises(InputError, match=r"cannot be written .*; choose another folder"):
+            require(tmp_path / name)
+    assert set(tmp_path.rglob("*")) == set(before)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.parametrize("require", [require_writable, require_appendable])
+def test_a_pipe_without_a_reader_is_not_waited_for(tmp_path, require):
+    os.mkfifo(tmp_path / "pipe")
+    require(tmp_path / "pipe")
+    require(Path("/dev/null"))
+
+
+def test_a_stream_is_whole_or_not_there(tmp_path):
+    def fail():
+        with writing(tmp_path / "file") as stream:
+            stream.write("half")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert list(tmp_path.iterdir()) == []
+    with writing(tmp_path / "file") as stream:
+        stream.write("one\n")
+        stream.write("two\r\n")
+    assert (tmp_path / "file").read_bytes() == b"one\ntwo\r\n"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from properties.seeking import seek
 from reports.searching.entries import entry
 from tests.properties.seeking.toys import numbers_theorem
 from verify.counterexample import Counterexample, read
@@ -270,12 +271,18 @@ def test_a_file_of_somebody_else_is_neither_removed_nor_overwritten(search, tmp_
     assert [(file.name, file.read_text()) for file in folder.iterdir()] == [(name, text)]
 
 
-def test_what_was_found_is_printed_though_it_cannot_be_written(search, tmp_path):
-    (tmp_path / "here").write_text("a file")
+def test_what_was_found_is_printed_though_it_cannot_be_written(search, tmp_path, monkeypatch):
+    def seek_while_the_disk_changes(*asked, **how):
+        found = seek(*asked, **how)
+        (tmp_path / "here").write_text("a file")
+        return found
+
+    monkeypatch.setattr("properties.seeking.seek", seek_while_the_disk_changes)
     code, out, err = search("sum_is_small", "--out", "here/below")
     assert code == 2
     assert "smallest: n=1: x=(3) →" in out
     assert "cannot be written" in err
+    (tmp_path / "here").unlink()
     code, out, err = search("sum_is_small", "--out", "here/below", "--json")
     assert code == 2
     assert json.loads(out)["smallest"]["recipe"] == {"values": {"n": 1, "numbers": [12]}}
