@@ -48,8 +48,9 @@ def assert_critical(X, y, v, leak, duals, multipliers):
     assert (multipliers >= 0).all()
     assert margins.min() > 1 - 1e-10
     assert np.abs(multipliers * (margins - 1)).max() < 1e-9 * multipliers.max()
-    wanted = v[:, None] * y * multipliers
-    slopes = duals / wanted
+    assert (duals[:, multipliers == 0] == 0).all()
+    duals, beta = duals[:, multipliers > 0], beta[:, multipliers > 0]
+    slopes = duals / (v[:, None] * (y * multipliers)[multipliers > 0])
     near = np.abs(beta) < 1e-9 * np.abs(beta).max()
     assert np.allclose(slopes[(beta > 0) & ~near], 1)
     assert np.allclose(slopes[(beta < 0) & ~near], leak, atol=1e-12)
@@ -132,6 +133,51 @@ def test_nothing_is_certified_too_early_nor_for_too_long_steps():
         assert not direction(one, run.change[b], sides, 10.0).certified
         wrong = np.where(sides == ABOVE, BELOW, ABOVE)
         assert not direction(one, run.change[b], wrong, 1.0).certified
+
+
+def test_directions_that_leave_examples_beyond_the_margin_are_certified_and_plain_runs_go_there():
+    """Far from orthogonal data: margins are not equal in the limit, and that can be known."""
+    X, y, _, network = draw(8, 6, 6, 8, 0.5, seed=3)
+    run = descend_logistic(network, 0.5, 3_000)
+    beyond = (run.status == "certified") & (run.multipliers == 0).any(axis=-1)
+    assert beyond.sum() >= 2
+    for b in np.flatnonzero(beyond):
+        v = network.output_weights[b]
+        assert_critical(X[b], y[b], v, 0.5, run.duals[b], run.multipliers[b])
+        limit = run.limit_margins[b]
+        assert (limit[run.multipliers[b] == 0] > limit.min() * 1.01).all()
+        best = run.duals[b] @ X[b]
+        weights, apart = (network.starting_duals[b] + run.change[b]) @ X[b], []
+        for steps in (2_000, 20_000):
+            weights = walk(X[b], y[b], weights, v, 0.5, 0.5, steps)
+            far = weights / np.linalg.norm(weights) - best / np.linalg.norm(best)
+            apart.append(np.linalg.norm(far))
+        assert apart[1] < 0.5 * apart[0]
+        assert apart[1] < 0.02
+
+
+@pytest.mark.parametrize(("behind", "certain"), [(0.0, True), (60.0, True), (80.0, False)])
+def test_an_example_off_the_margin_has_to_be_ahead_before_anything_is_certain(behind, certain):
+    """w⋆ = (1, 0) for x = (1, 0), (3, 1): outputs 1 and 3. At w = (40, −behind) they are 40 and
+    120 − behind; at 40 and 40 the second pulls as much as the first."""
+    features = np.asarray([[1.0, 0.0], [3.0, 1.0]])
+    network = Network.from_features(
+        features, [1.0, 1.0], starting_weights=[[0.0, 0.0]], output_weights=[1.0],
+        activation=Activation(0.5),
+    )  # fmt: skip
+    weights = np.asarray([[40.0, -behind]])
+    change = weights @ np.linalg.inv(features)
+    for step in (None, 0.1):
+        found = direction(network, change, np.asarray([[ABOVE, ABOVE]]), step)
+        assert np.allclose(found.point.multipliers, [1, 0])
+        assert found.certified == certain, step
+
+
+def test_nothing_overflows_far_from_a_direction():
+    *_, network = draw(1, 4, 4, 40, 0.2)
+    right = np.where(network.output_weights[0][:, None] * network.labels[0] > 0, ABOVE, BELOW)
+    backward = -1e4 * margin_point(network, right).duals
+    assert not direction(network, backward, right).certified
 
 
 def test_the_certified_distance_bound_is_not_broken_later():
