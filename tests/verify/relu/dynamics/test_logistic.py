@@ -174,9 +174,11 @@ def test_an_example_off_the_margin_has_to_be_ahead_before_anything_is_certain(be
 
 
 def test_nothing_overflows_far_from_a_direction():
-    *_, network = draw(1, 4, 4, 40, 0.2)
+    *_, network = draw(1, 4, 4, 40_000, 0.2)
     right = np.where(network.output_weights[0][:, None] * network.labels[0] > 0, ABOVE, BELOW)
-    backward = -1e4 * margin_point(network, right).duals
+    point = margin_point(network, right)
+    assert point.residual < 1e-12
+    backward = -1e4 * point.duals
     assert not direction(network, backward, right).certified
 
 
