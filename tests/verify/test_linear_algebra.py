@@ -5,7 +5,12 @@ import pytest
 
 from verify.arrays import backend, to_numpy
 from verify.errors import BackendUnavailable, InputError
-from verify.linear_algebra import masked, solve_on, solve_positive_definite
+from verify.linear_algebra import (
+    conjugate_gradients,
+    masked,
+    solve_on,
+    solve_positive_definite,
+)
 
 SEED = 20260311
 
@@ -135,3 +140,43 @@ def test_a_masked_matrix_can_be_solved_whatever_its_size(size):
     right = np.array([[[size], [0], [0]]])
     solution = solve_positive_definite(masked(matrix, mask), right)
     np.testing.assert_allclose(solution[0, :, 0], [size > 0, 0, 0], rtol=1e-14)
+
+
+@pytest.mark.parametrize("tolerance", [None, 1e-7])
+@pytest.mark.parametrize("guess", [False, True])
+def test_conjugate_gradients_find_the_same_alone_as_in_a_batch(guess, tolerance):
+    matrix = positive_definite(6, 30, ratio=100)
+    rng = np.random.default_rng(SEED)
+    rows, mask = rng.normal(size=(6, 1, 30)), rng.random((6, 30)) < 0.6
+    mask[0] = False
+    largest = np.linalg.eigvalsh(matrix)[:, -1]
+
+    def solved(index, start):
+        there = matrix[index]
+        return conjugate_gradients(
+            lambda a: (there @ a.swapaxes(1, 2)).swapaxes(1, 2),
+            mask[index], rows[index], largest[index], start, tolerance,
+        )  # fmt: skip
+
+    start = rng.normal(size=(6, 1, 30)) / largest.mean() if guess else None
+    together, ended = solved(np.arange(6), start)
+    assert ended.all()
+    for b in range(6):
+        alone, ended = solved(np.array([b]), None if start is None else start[b : b + 1])
+        assert ended.all()
+        np.testing.assert_allclose(alone[0], together[b], rtol=1e-10, atol=1e-18)
+        on = np.flatnonzero(mask[b])
+        expected = np.linalg.solve(matrix[b][np.ix_(on, on)], rows[b, 0, on])
+        close = 1e-13 if tolerance is None else 1e-6
+        np.testing.assert_allclose(alone[0, 0, on], expected, rtol=0, atol=close / 100)
+        assert not alone[0, 0, ~mask[b]].any()
+
+
+def test_conjugate_gradients_that_do_not_come_to_an_end_say_so():
+    matrix = np.diag(np.geomspace(1.0, 1e12, 80))
+    for batch in (1, 2):
+        rows = np.ones((batch, 1, 80))
+        _, ended = conjugate_gradients(
+            lambda a: a @ matrix, np.ones((batch, 80), dtype=bool), rows, np.full(batch, 1e12)
+        )
+        assert not ended.any()

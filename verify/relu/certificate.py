@@ -59,15 +59,22 @@ class Certificate:
 
 
 def observe(
-    problem: Problem, change: Array, error: Array | None = None, before: State | None = None
+    problem: Problem,
+    change: Array | None = None,
+    error: Array | None = None,
+    before: State | None = None,
 ) -> State:
     """Return the state whose coefficients differ from the start by `change`, (B, m, n).
 
-    error: (B,), see `State`; zero by default.   before: the state one step earlier, whose
-    speed holds on where the pattern is the same.
+    change: by default none, the start itself.   error: (B,), see `State`; zero by default.
+    before: the state one step earlier, whose speed holds on where the pattern is the same.
     """
-    xp = array_namespace(change)
-    predictions = problem.starting_predictions + problem.inner_products.times(change)
+    predictions = problem.starting_predictions
+    xp = array_namespace(predictions)
+    if change is None:
+        change = xp.zeros_like(predictions)
+    else:
+        predictions = predictions + problem.inner_products.times(change)
     pattern = predictions >= 0 if problem.slope_at_zero else predictions > 0
     active = xp.where(pattern, predictions, xp.zeros_like(predictions))
     output = over_neurons(problem.signs[:, :, None] * active)
@@ -102,9 +109,7 @@ def _speed_after(problem: Problem, before: State, pattern: Array) -> tuple[Array
     speed = xp.where(same, before.speed, before.earlier_speed)
     new = ~same & ~again
     if bool(xp.any(new)):
-        index = flatnonzero(new)
-        part = problem.select(index)
-        speed = placed(new, fastest(part, xp.take(pattern, index, axis=0)), speed)
+        speed = xp.where(new, fastest(problem, pattern, new), speed)
     return (
         speed,
         xp.where(same[:, None, None], before.earlier_pattern, before.pattern),
@@ -112,18 +117,18 @@ def _speed_after(problem: Problem, before: State, pattern: Array) -> tuple[Array
     )
 
 
-def fastest(problem: Problem, pattern: Array) -> Array:
+def fastest(problem: Problem, pattern: Array, wanted: Array | None = None) -> Array:
     """Return an upper bound on ηλ_max(M), (B,).
 
     λ_max(M) ≤ λ_max(G) · (most neurons on one example); from the spectrum of M itself where
-    that bound is not below 2/η.
+    that bound is not below 2/η.   wanted: (B,), where that is worth its cost.
     """
     xp = array_namespace(pattern)
     gram = problem.inner_products
     crowd = xp.max(over_neurons(xp.astype(pattern, problem.labels.dtype)), axis=-1)
     rate = problem.step_size * (1 + summation(problem.examples, problem.labels))
     bound = rate * gram.largest * crowd
-    fast = bound >= 2
+    fast = bound >= 2 if wanted is None else wanted & (bound >= 2)
     if not bool(xp.any(fast)):
         return bound
     index = flatnonzero(fast)
@@ -140,19 +145,25 @@ def rounding(problem: Problem, change: Array) -> Array:
     at most √G_ii ‖(|L|ᵀ|a|)‖₂, which is at most √G_ii Σ_j √G_jj |a_j|. The error of β⁰ itself
     comes on top where it was computed from weights.
     """
-    xp = array_namespace(change)
+    found = _rounding_of_products(problem, change, problem.starting_predictions)
+    return found if problem.starting_rounding is None else found + problem.starting_rounding
+
+
+def _rounding_of_products(problem: Problem, rows: Array, terms: Array | None = None) -> Array:
+    """Return the bound of `rounding` for Ga, and for b + Ga where `terms` is b, (B, m, n)."""
+    xp = array_namespace(rows)
     gram = problem.inner_products
     lengths = gram.lengths[:, None, :]
-    size = xp.sum(lengths * xp.abs(change), axis=-1, keepdims=True)
-    terms = problem.examples
+    size = xp.sum(lengths * xp.abs(rows), axis=-1, keepdims=True)
+    count = problem.examples
     if gram.factor is None:
-        by_norm = norm(change)
+        by_norm = norm(rows)
         by_norm = (by_norm * xp.sqrt(gram.largest)[:, None])[..., None]
         size = xp.where(by_norm < size, by_norm, size)
     else:
-        terms = 2 * terms  # two sums in a row
-    found = summation(terms, change) * (xp.abs(problem.starting_predictions) + lengths * size)
-    return found if problem.starting_rounding is None else found + problem.starting_rounding
+        count = 2 * count  # two sums in a row
+    size = lengths * size
+    return summation(count, rows) * (size if terms is None else xp.abs(terms) + size)
 
 
 def uncertainty(problem: Problem, state: State) -> Array:
@@ -215,57 +226,103 @@ def certify_by_length(problem: Problem, state: State) -> Certificate:
     return _judge(problem, state, drift, size[:, None], applies)
 
 
-def certify_by_limit(problem: Problem, state: State) -> tuple[Certificate, Array]:
+@dataclass(frozen=True, eq=False)
+class Line:
+    """The straight line to the limit of each problem, and how far the path may stray from it.
+
+    With the eigenvalues of ηM on C in [p − b, p + b], I − ηM is (1 − p)I + E with ‖E‖ ≤ b.
+
+    middle, spread: (B,), p and b, dimensionless.   exponent: (B,), κ = log(1 − p + b)/log(1 − p).
+    image: (B, n), Mr on C.   departure: (B, n), Er = pr − ηMr on C: where the path first strays to.
+    applies: (B,), where p < 1 and b < p; what else is there is arbitrary elsewhere.
+    """
+
+    middle: Array
+    spread: Array
+    exponent: Array
+    image: Array
+    departure: Array
+    applies: Array
+
+
+def straight_line(problem: Problem, state: State) -> Line:
+    """Return the line along which the residual r on C shrinks by nearly 1 − p a step, in O(mn²).
+
+    p is the Rayleigh quotient of r, which makes Er least, but not so small that 1 − p + b would
+    be much nearer to one than the slowest eigenvalue makes it.
+    """
+    xp = array_namespace(state.speed)
+    mask = covered(state)
+    low, high = problem.inner_products.range_on(mask)
+    error = 4 * summation(problem.examples, low)
+    slowest, quickest = problem.step_size * low * (1 - error), state.speed
+    if problem.neurons == 1:
+        quickest = xp.minimum(quickest, problem.step_size * high * (1 + error))
+    quickest = xp.maximum(quickest, slowest)
+    residual = _on(mask, state.residual)
+    image = _image(problem, state.pattern, residual)[1]
+    square = xp.vecdot(residual, residual)
+    ratio = xp.vecdot(residual, image) / xp.where(square > 0, square, xp.ones_like(square))
+    middle = xp.maximum(problem.step_size * ratio, (quickest + slowest / 2) / 2)
+    spread = xp.maximum(middle - slowest, quickest - middle) + error * middle
+    applies = (low > REGULAR_ABOVE * high) & (slowest > 0) & (middle < 1) & (spread < middle)
+    half = 0 * middle + 0.5
+    middle = xp.where(applies, middle, half)
+    spread = xp.where(applies, spread, half / 2)
+    exponent = xp.log1p(spread - middle) / xp.log1p(-middle)
+    return Line(
+        middle=middle,
+        spread=spread,
+        exponent=xp.where(exponent < 1, exponent, 0 * exponent + (1 - epsilon(exponent))),
+        image=image,
+        departure=middle[:, None] * residual - problem.step_size[:, None] * image,
+        applies=applies,
+    )
+
+
+def certify_by_limit(
+    problem: Problem, state: State, line: Line | None = None
+) -> tuple[Certificate, Array]:
     """Certify by how close the path stays to the straight line to its limit [D].
 
-    With the eigenvalues of I − ηM on C in [a − b, a + b], a > 0 and A = a + b < 1, r(t) is aᵗr but
-    for an error of (Aᵗ − aᵗ)‖r‖ at most in the norm of M⁻¹. So prediction (k, i) is
-    β + (1 − aᵗ)(β^∞ − β), β^∞ its limit, but for Rᵢ(Aᵗ − aᵗ)‖r‖, Rᵢ its reach (`Gram.reach`). With
-    u = aᵗ that is a convex bound on how far it stays from zero, whose least value is known in
-    closed form. It costs as much as the solve that gives the limit; the step size hardly matters.
+    With a = 1 − p and A = a + b (see `Line`), r(t) = (aI + E)ᵗr is aᵗr but for an error of
+    Σ_{k≥1} C(t,k) a^{t−k} b^{k−1} ‖Er‖ = (Aᵗ − aᵗ)‖Er‖/b at most, and (Aᵗ − aᵗ)‖r‖, in the norm
+    of M⁻¹. So prediction (k, i) is β + (1 − aᵗ)(β^∞ − β), β^∞ its limit, but for Rᵢ times that, Rᵢ
+    its reach (`Gram.reach`). With u = aᵗ that is a convex bound on how far it stays from zero,
+    whose least value is known in closed form. It costs as much as the solve that gives the limit;
+    the step size hardly matters.
+
+    line: the problem's `straight_line` at that state, where it is known.
 
     Returns the certificate and q = M_CC⁻¹ r_C, (B, n), 0 off C, so that the limit is
     α_k − s_k D_k q (theory §3).
     """
     xp = array_namespace(state.pattern)
-    gram, mask = problem.inner_products, covered(state)
-    low, high = gram.range_on(mask)
+    line = straight_line(problem, state) if line is None else line
+    gram, mask, applies = problem.inner_products, covered(state), line.applies
+    low = gram.range_on(mask)[0]
     error = summation(problem.examples, low)
-    kappa, slow_enough = _exponent(problem, state)
-    applies = (low > REGULAR_ABOVE * high) & slow_enough
     floor = xp.sqrt(xp.where(applies, low, xp.ones_like(low)))
 
-    residual = xp.where(mask, state.residual, 0 * state.residual)
-    remainder, moved, image = _solved(problem, state.pattern, mask & applies[:, None], residual)
-    missed = norm(xp.where(mask, residual - image, 0 * residual)) + norm(
-        xp.where(mask, state.residual_rounding, 0 * residual)
-    )
-    inexact = 2 * (missed + error * norm(residual)) / floor
-    energy = xp.vecdot(residual, remainder)
-    energy = xp.sqrt(xp.where(energy > 0, energy, 0 * energy)) * (1 + error) + inexact
+    residual = _on(mask, state.residual)
+    remainder = _solved(problem, state.pattern, mask & applies[:, None], residual)
+    moved, image = _image(problem, state.pattern, remainder)
+    missed = norm(_on(mask, residual - image)) + norm(_on(mask, state.residual_rounding))
+    rounded = _rounded(problem, remainder) + problem.step_size * _rounded(problem, residual)
+    inexact = 2 * (missed + rounded) / floor
+
+    first = line.middle[:, None] * remainder - problem.step_size[:, None] * residual
+    there = line.middle[:, None] * image - problem.step_size[:, None] * line.image
+    strayed = xp.vecdot(first, there) + norm(first) * (rounded + error * norm(there))
+    energy = _root(xp.vecdot(residual, remainder))
+    energy = xp.minimum(energy, (_root(strayed) + inexact) / line.spread) * (1 + error) + inexact
     drift = energy[:, None, None] * gram.reach(state.pattern, mask) * (1 + error)
     side = xp.where(state.pattern, state.predictions, -state.predictions)
     turn = xp.where(state.pattern, -moved, moved)
-    least = _least_distance(side, turn, drift, kappa[:, None, None])
+    least = _least_distance(side, turn, drift, line.exponent[:, None, None])
     blur = inexact[:, None, None] * gram.lengths[:, None, :] + error * xp.abs(turn)
     slack = least - blur - uncertainty(problem, state)
     return _certificate(problem, state, slack, applies | ~xp.any(mask, axis=-1)), remainder
-
-
-def _exponent(problem: Problem, state: State) -> tuple[Array, Array]:
-    """Return κ = log A/log a of `certify_by_limit`, below 1, and where a > 0 and A < 1, (B,)."""
-    xp = array_namespace(state.speed)
-    low, high = problem.inner_products.range_on(covered(state))
-    error = summation(problem.examples, low)
-    slowest, quickest = problem.step_size * low * (1 - error), state.speed
-    if problem.neurons == 1:
-        quickest = xp.minimum(quickest, problem.step_size * high * (1 + error))
-    middle = (xp.maximum(quickest, slowest) + slowest) / 2 * (1 + error)
-    applies = (slowest > 0) & (middle < 1)
-    half = 0 * middle + 0.5
-    slower = xp.log1p(-xp.where(applies, slowest, half / 2))
-    kappa = slower / xp.log1p(-xp.where(applies, middle, half))
-    return xp.where(kappa < 1, kappa, 0 * kappa + (1 - epsilon(kappa))), applies
 
 
 def _least_distance(side: Array, turn: Array, drift: Array, kappa: Array) -> Array:
@@ -282,21 +339,35 @@ def _least_distance(side: Array, turn: Array, drift: Array, kappa: Array) -> Arr
     return xp.where(value < side, value, side)
 
 
-def _solved(
-    problem: Problem, pattern: Array, mask: Array, residual: Array
-) -> tuple[Array, Array, Array]:
-    """Return q with M_CC q_C = r_C, 0 off C, (B, n), s_k G D_k q, (B, m, n), and Mq, (B, n)."""
-    gram = problem.inner_products
+def _solved(problem: Problem, pattern: Array, mask: Array, residual: Array) -> Array:
+    """Return q with M_CC q_C = r_C, 0 off C, (B, n)."""
     if problem.neurons == 1:
-        remainder = gram.solve_on(mask, residual[:, None, :])
-        image = gram.times(remainder)
-        return remainder[:, 0, :], problem.signs[:, :, None] * image, image[:, 0, :]
-    xp = array_namespace(pattern)
-    matrix = interaction(problem, pattern)
-    remainder = solve_on(matrix, mask, residual[:, :, None])[:, :, 0]
-    shared = xp.where(pattern, remainder[:, None, :], 0 * problem.starting_predictions)
-    moved = problem.signs[:, :, None] * gram.times(shared)
-    return remainder, moved, (matrix @ remainder[:, :, None])[:, :, 0]
+        return problem.inner_products.solve_on(mask, residual[:, None, :])[:, 0, :]
+    return solve_on(interaction(problem, pattern), mask, residual[:, :, None])[:, :, 0]
+
+
+def _image(problem: Problem, pattern: Array, values: Array) -> tuple[Array, Array]:
+    """Return s_k G D_k q, (B, m, n), and Mq on C, (B, n), of values q on C, (B, n)."""
+    shared = _on(pattern, values[:, None, :])
+    there = problem.inner_products.times(shared)
+    return problem.signs[:, :, None] * there, over_neurons(_on(pattern, there))
+
+
+def _rounded(problem: Problem, values: Array) -> Array:
+    """Return a bound on the norm of the rounding error of Mq, (B,), of values q, (B, n)."""
+    terms = _rounding_of_products(problem, values[:, None, :])[:, 0, :]
+    return (problem.neurons + 1) * norm(terms)
+
+
+def _on(mask: Array, values: Array) -> Array:
+    """Return `values` where the mask is set and 0 elsewhere."""
+    return array_namespace(values).where(mask, values, 0 * values)
+
+
+def _root(square: Array) -> Array:
+    """Return the square root of what is positive, and 0."""
+    xp = array_namespace(square)
+    return xp.sqrt(xp.where(square > 0, square, 0 * square))
 
 
 def promising_by_length(problem: Problem, state: State) -> Array:
@@ -308,15 +379,17 @@ def promising_by_length(problem: Problem, state: State) -> Array:
     return norm(_covered_residual(state)) <= _room(problem, state)
 
 
-def promising_by_limit(problem: Problem, state: State) -> Array:
+def promising_by_limit(problem: Problem, state: State, line: Line) -> Array:
     """Return the mask of problems, (B,), that `certify_by_limit` seems worth its cost for.
 
-    A covered example that is active may move away from the straight line by about the largest
-    u^κ − u times ‖r_C‖₂, as far as that certificate knows.
+    A covered example that is active may stray from the line by about the largest u^κ − u times
+    the smaller of ‖r_C‖₂ and ‖Er‖₂/b, as far as that certificate knows.
     """
-    kappa, applies = _exponent(problem, state)
+    xp = array_namespace(state.speed)
+    kappa = line.exponent
     largest = kappa ** (kappa / (1 - kappa)) * (1 - kappa)
-    return applies & (largest * norm(_covered_residual(state)) <= _room(problem, state))
+    size = xp.minimum(norm(_covered_residual(state)), norm(line.departure) / line.spread)
+    return line.applies & (largest * size <= _room(problem, state))
 
 
 def _room(problem: Problem, state: State) -> Array:
@@ -396,8 +469,7 @@ def certify_by_rows(problem: Problem, state: State) -> Certificate:
 def _covered_residual(state: State) -> Array:
     """Return a bound on |r| on the covered examples, rounding included, 0 elsewhere, (B, n)."""
     xp = array_namespace(state.residual)
-    bound = xp.abs(state.residual) + state.residual_rounding
-    return xp.where(covered(state), bound, 0 * bound)
+    return _on(covered(state), xp.abs(state.residual) + state.residual_rounding)
 
 
 def _kappa(speed: Array) -> Array:

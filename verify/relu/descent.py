@@ -21,6 +21,7 @@ from verify.relu.certificate import (
     observe,
     promising_by_length,
     promising_by_limit,
+    straight_line,
     uncertainty,
 )
 from verify.relu.problem import Problem
@@ -95,9 +96,7 @@ class Run:
 
 def start(problem: Problem) -> State:
     """Return the state before the first step."""
-    return observe(
-        problem, array_namespace(problem.labels).zeros_like(problem.starting_predictions)
-    )
+    return observe(problem)
 
 
 def gradient_step(problem: Problem, state: State) -> State:
@@ -251,12 +250,16 @@ def _retire(running: _Running, step: int, last: bool, ended: list[_Ended]) -> _R
     xp = array_namespace(running.scale)
     left = running.open
     problem, state = running.problem, running.state
-    if _limit_is_due(running, step) and bool(xp.any(left & promising_by_limit(problem, state))):
-        certificate, solution = certify_by_limit(problem, state)
-        frozen = left & certificate.frozen
-        if bool(xp.any(frozen)):
-            ended.append(_ending(running, frozen, step, CERTIFIED, certificate.slack, solution))
-        left = left & ~frozen
+    if _limit_is_due(running, step):
+        line = straight_line(problem, state)
+        if bool(xp.any(left & promising_by_limit(problem, state, line))):
+            certificate, solution = certify_by_limit(problem, state, line)
+            frozen = left & certificate.frozen
+            if bool(xp.any(frozen)):
+                ended.append(_ending(running, frozen, step, CERTIFIED, certificate.slack, solution))
+                left = left & ~frozen
+                if not bool(xp.any(left)):
+                    return None
     if _length_is_due(step) and bool(xp.any(left & promising_by_length(problem, state))):
         certificate = certify_by_length(problem, state)
         frozen = left & certificate.frozen
@@ -354,24 +357,27 @@ def _ending(
     the coefficients, where it is known already.
     """
     xp = array_namespace(running.scale)
-    index = flatnonzero(mask)
-    state = _rows(running.state, index)
-    margin = _taken(running.freeze_margin, index)
-    position = _taken(running.position, index)
-    return _Ended(
+    state, margin, position = running.state, running.freeze_margin, running.position
+    ended = _Ended(
         position=position,
         status=xp.full_like(position, _STATUSES.index(status)),
         steps=xp.full_like(position, step),
         change=state.change,
         residual=state.residual,
-        pattern_after_first_step=_taken(running.first_pattern, index),
+        pattern_after_first_step=running.first_pattern,
         final_pattern=state.pattern,
-        last_flip=_taken(running.last_flip, index),
-        freeze_margin=margin if slack is None else xp.minimum(margin, _taken(slack, index)),
-        near_ties=_taken(running.near_ties, index),
-        remainder=0 * state.residual if solution is None else _taken(solution, index),
+        last_flip=running.last_flip,
+        freeze_margin=margin if slack is None else xp.minimum(margin, slack),
+        near_ties=running.near_ties,
+        remainder=xp.zeros_like(state.residual) if solution is None else solution,
         jumps=xp.full_like(position, status == CERTIFIED and solution is None),
     )
+    return ended if bool(xp.all(mask)) else _each(ended, flatnonzero(mask))
+
+
+def _each(ended: _Ended, index: Array) -> _Ended:
+    """Return the problems at the integer positions `index`, (K,)."""
+    return _Ended(*(_taken(getattr(ended, field.name), index) for field in fields(_Ended)))
 
 
 def _assembled(problem: Problem, ended: list[_Ended]) -> Run:
@@ -380,13 +386,7 @@ def _assembled(problem: Problem, ended: list[_Ended]) -> Run:
     α_k^∞ = α_k − s_k D_k q with q = M_CC⁻¹ r_C on the covered examples (theory §3).
     """
     xp = array_namespace(problem.labels)
-    order = xp.argsort(xp.concat([each.position for each in ended]))
-    whole = _Ended(
-        *(
-            _taken(xp.concat([getattr(each, field.name) for each in ended], axis=0), order)
-            for field in fields(_Ended)
-        )
-    )
+    whole = ended[0] if len(ended) == 1 else _joined(ended)
     pattern = whole.final_pattern
     mask = xp.any(pattern, axis=1) & (whole.jumps > 0)[:, None]
     remainder = whole.remainder
@@ -410,6 +410,14 @@ def _assembled(problem: Problem, ended: list[_Ended]) -> Run:
         freeze_margin=told[4],
         near_ties=near_ties,
     )
+
+
+def _joined(ended: list[_Ended]) -> _Ended:
+    """Return problems that ended at several times together, in the order of the batch."""
+    xp = array_namespace(ended[0].position)
+    names = [field.name for field in fields(_Ended)]
+    joined = _Ended(*(xp.concat([getattr(one, name) for one in ended], axis=0) for name in names))
+    return _each(joined, xp.argsort(joined.position))
 
 
 def _remaining_change(problem: Problem, pattern: Array, mask: Array, residual: Array) -> Array:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.linear_algebra import conjugate_gradients
+from verify.linear_algebra import conjugate_gradients_of_one
 from verify.tolerances import summation
 
 Floats = NDArray[np.float64]
@@ -55,7 +55,12 @@ class Factor:
     @cached_property
     def squared_norms(self) -> Floats:
         """G_ii, (B, n)."""
-        return self._back(np.vecdot(self.lower, self.lower))
+        return self._back(self._squares)
+
+    @cached_property
+    def _squares(self) -> Floats:
+        """Squared norms of the rows of L, (B, n)."""
+        return np.asarray(np.vecdot(self.lower, self.lower))
 
     @cached_property
     def leads(self) -> NDArray[np.bool_]:
@@ -73,12 +78,12 @@ class Factor:
     def times(self, rows: Floats) -> Floats:
         """Return Ga for each of the rows a of (B, m, n)."""
 
-        def image(b: int, row: Floats) -> Floats:
-            upper = self._upper(b)
-            there = _times_lower(upper, _times_upper(upper, row[self.order[b]]))
-            return _placed(there, self.place[b])
+        return self._each(rows, self._image)
 
-        return self._each(rows, image)
+    def _image(self, b: int, row: Floats) -> Floats:
+        upper = self._upper(b)
+        there = _times_lower(upper, _times_upper(upper, row[self.order[b]]))
+        return _placed(there, self.place[b])
 
     def solve(self, rows: Floats) -> Floats:
         """Return G⁻¹b for each of the rows b of (B, m, n)."""
@@ -93,83 +98,72 @@ class Factor:
     def solve_on(
         self, mask: NDArray[np.bool_], rows: Floats, start: Floats | None, tolerance: float | None
     ) -> tuple[Floats, NDArray[np.bool_]]:
-        """Solve on the sets S of the mask (B, n) that hold all leading examples, else say so.
+        """Return x with (Gx)_S = b_S and x = 0 off S for each of the rows b of (B, m, n).
 
-        Returns x with (Gx)_S = b_S and x = 0 off S for each of the rows b of (B, m, n), and the
-        problems, (B,), that are solved. The leading examples are eliminated; the others by
-        conjugate gradients on the Schur complement, which is that of the trailing block of L.
-
-        start: (B, m, n), a guess.   tolerance: see `conjugate_gradients`.
+        On the leading examples by two triangular solves, on other sets by conjugate gradients.
+        mask: (B, n), the sets S.   start: (B, m, n), a guess.   tolerance: see
+        `conjugate_gradients_of_one`. Returns the problems, (B,), that are solved beside x.
         """
-        solved = np.all(mask | ~self.leads, axis=-1)
-        found = np.zeros_like(rows)
-        for b, k in product(np.flatnonzero(solved).tolist(), range(rows.shape[1])):
-            guess = None if start is None else start[b, k]
-            found[b, k], ended = self._eliminated(b, mask[b], rows[b, k], guess, tolerance)
+        leading = np.all(mask == self.leads, axis=-1)
+        solved, found = np.ones_like(leading), np.zeros_like(rows)
+        for b, k in product(range(rows.shape[0]), range(rows.shape[1])):
+            if leading[b]:
+                found[b, k] = self.restored(b, self.forward(b, rows[b, k]))
+                continue
+            found[b, k], ended = conjugate_gradients_of_one(
+                partial(self._image, b),
+                mask[b],
+                rows[b, k],
+                self.range[1][b],
+                None if start is None else start[b, k],
+                tolerance,
+            )
             solved[b] &= ended
         return found, solved
 
-    def _eliminated(
-        self,
-        b: int,
-        mask: NDArray[np.bool_],
-        row: Floats,
-        guess: Floats | None,
-        tolerance: float | None,
-    ) -> tuple[Floats, bool]:
-        upper, order, leading = self._upper(b), self.order[b], int(self.leading[b])
-        right, inside = row[order], mask[order]
-        # The trailing rows of L do not enter the leading entries of L⁻¹b, nor, where the
-        # trailing entries are zero, those of L⁻ᵀ.
-        forward = _leading(_solve_lower(upper, _leading(right, leading)), leading)
-        ended = True
-        if inside[leading:].any():
-            known = right - _times_lower(upper, forward)
-            rest = np.zeros_like(right)
-            rest[leading:], ended = self._on_complement(
-                b, inside, known, None if guess is None else guess[order], tolerance
-            )
-            forward = _leading(forward - _times_upper(upper, rest), leading)
-            solution = _solve_upper(upper, forward) + rest
-        else:
-            solution = _solve_upper(upper, forward)
-        return np.asarray(solution[self.place[b]]), ended
+    def forward(self, b: int, row: Floats) -> Floats:
+        """Return L⁻¹b on the leading examples of problem b and 0 after them, in the order of L.
 
-    def _on_complement(
-        self,
-        b: int,
-        inside: NDArray[np.bool_],
-        right: Floats,
-        guess: Floats | None,
-        tolerance: float | None,
-    ) -> tuple[Floats, bool]:
-        """Solve on some of the trailing examples, all in the order of the rows of L."""
+        row: (n,), in the order of the examples. The trailing rows of L do not enter.
+        """
         leading = int(self.leading[b])
-        upper = self._trailing(b)
-
-        def times(rows: Floats) -> Floats:
-            return _times_lower(upper, _times_upper(upper, rows[0, 0]))[None, None]
-
-        solution, ended = conjugate_gradients(
-            times,
-            inside[None, leading:],
-            right[None, None, leading:],
-            self.range[1][b : b + 1],
-            None if guess is None else guess[None, None, leading:],
-            tolerance,
+        return _leading(
+            _solve_lower(self._upper(b), _leading(row[self.order[b]], leading)), leading
         )
-        return np.asarray(solution[0, 0]), bool(ended[0])
 
-    def _trailing(self, b: int) -> Floats:
-        """The transposed trailing block of L of problem b, copied together once."""
-        if b not in self._blocks:
-            leading = int(self.leading[b])
-            self._blocks[b] = np.ascontiguousarray(self.lower[b, leading:, leading:]).T
-        return self._blocks[b]
+    def complement(self, b: int, row: Floats, forward: Floats) -> Floats:
+        """Return the right-hand side, (n − leading,), that eliminating the leading examples leaves.
 
-    @cached_property
-    def _blocks(self) -> dict[int, Floats]:
-        return {}
+        The matrix is then their Schur complement, see `trailing`.
+        row: (n,), b in the order of the examples.   forward: L⁻¹b, see there.
+        """
+        known = row[self.order[b]] - _times_lower(self._upper(b), forward)
+        return np.asarray(known[int(self.leading[b]) :])
+
+    def restored(self, b: int, forward: Floats, rest: Floats | None = None) -> Floats:
+        """Return the solution, (n,), of problem b in the order of the examples.
+
+        forward: L⁻¹b on the leading examples.   rest: (n − leading,), the solution on the others,
+        0 by default.
+        """
+        upper, leading = self._upper(b), int(self.leading[b])
+        if rest is None:
+            return np.asarray(_solve_upper(upper, forward)[self.place[b]])
+        others = np.concatenate([np.zeros(leading), rest])
+        forward = _leading(forward - _times_upper(upper, others), leading)
+        return np.asarray((_solve_upper(upper, forward) + others)[self.place[b]])
+
+    def trailing(self, b: int) -> Factor:
+        """The trailing block of L of problem b, a factor of the leading examples' Schur complement,
+        with no examples leading."""
+        leading = int(self.leading[b])
+        block = np.ascontiguousarray(self.lower[b, leading:, leading:])
+        order = np.arange(block.shape[0])
+        return Factor(block[None], order[None], np.zeros(1, dtype=np.int64))
+
+    def others(self, b: int) -> NDArray[np.int64]:
+        """The examples of problem b that do not lead, in the order of L, (n − leading,)."""
+        return np.asarray(self.order[b, int(self.leading[b]) :])
 
     def reach(self, mask: NDArray[np.bool_]) -> Floats:
         """Return the norm of G_{i,C} in the norm of G_CC⁻¹, (B, n), an upper bound on it.
@@ -187,12 +181,12 @@ class Factor:
     @cached_property
     def range(self) -> tuple[Floats, Floats]:
         """A lower bound on λ_min(G) and an upper bound on λ_max(G), (B,) each."""
-        return self._bounded([slice(None)] * len(self.lower))
+        return self._bounded(np.full_like(self.leading, self.order.shape[-1]))
 
     @cached_property
     def leading_range(self) -> tuple[Floats, Floats]:
         """Bounds as `range`, of the leading examples alone."""
-        return self._bounded([slice(int(count)) for count in self.leading])
+        return self._bounded(self.leading)
 
     def sharper(self, mask: NDArray[np.bool_], low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """Return `low` and `high`, or the leading examples' where the mask holds no others."""
@@ -204,25 +198,24 @@ class Factor:
             among, np.minimum(high, most), high
         )
 
-    def _bounded(self, blocks: list[slice]) -> tuple[Floats, Floats]:
-        """Bound the eigenvalues of LLᵀ for a leading block L of each problem.
+    def _bounded(self, sizes: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Bound the eigenvalues of LLᵀ for the leading block L of `sizes`, (B,), of each problem.
 
         With L = D(I + N), D diagonal: |‖(I+N)v‖ − ‖v‖| ≤ ‖N‖_F‖v‖. Where ‖N‖_F is not small,
         from the row and column sums of |L| and of the inverse of its comparison matrix, which
         bounds |L⁻¹| (Higham 2002, §8.3): ‖·‖₂² ≤ ‖·‖₁‖·‖_∞.
         """
-        bounds = np.ones((len(blocks), 2))
-        for b, block in enumerate(blocks):
-            lower = self.lower[b, block, block]
-            if not len(lower):
+        bounds = np.ones((len(sizes), 2))
+        for b, size in enumerate(sizes.tolist()):
+            if not size:
                 continue
-            diagonal = np.diagonal(lower)
+            diagonal = np.diagonal(self.lower[b])[:size]
             least, most = float(diagonal.min()), float(diagonal.max())
-            whole, square = float(np.vdot(lower, lower)), float(diagonal @ diagonal)
-            error = summation(lower.size, lower)
+            whole, square = float(np.sum(self._squares[b, :size])), float(diagonal @ diagonal)
+            error = summation(size * size, diagonal)
             off = np.sqrt(max(whole - square, 0.0) + error * whole) / least
             bounds[b] = (
-                _comparison_range(lower)
+                _comparison_range(self.lower[b, :size, :size])
                 if off > _SMALL
                 else ((least * (1 - off)) ** 2, (most * (1 + off)) ** 2)
             )

@@ -79,24 +79,28 @@ class Gram:
     def range(self) -> tuple[Array, Array]:
         """A lower bound on the smallest and an upper bound on the largest eigenvalue, (B,) each.
 
-        From all eigenvalues where they are known, or where cheap bounds are too far apart: all
-        eigenvalues lie within ‖G − tI‖_F of t = tr(G)/n.
+        From all eigenvalues where they are known, or where cheap bounds are too far apart: with
+        E = G − tI, t = tr(G)/n, all eigenvalues lie within ‖E‖_F of t, and within ‖E⁴‖_F^¼.
         """
         if "eigenvalues" in self.__dict__:
             return self._computed_range(self.eigenvalues)
         low, high = self._cheap_range
         xp = array_namespace(low)
-        if self.factor is not None and bool(xp.all(low > REGULAR_ABOVE * high)):
-            return low, high  # loose, but all eigenvalues would cost more than all the rest
-        unclear = ~(low > _CLEAR * high)
-        if not bool(xp.any(unclear)):
-            return low, high
-        if self.factor is not None or bool(xp.all(unclear)):
+        if self.factor is not None:
+            if bool(xp.all(low > REGULAR_ABOVE * high)):
+                return low, high  # loose, but all eigenvalues would cost more than all the rest
             return self._computed_range(self.eigenvalues)
-        index = flatnonzero(unclear)
-        values = xp.linalg.eigvalsh(xp.take(self.dense, index, axis=0))
-        sharp = self._computed_range(values)
-        return placed(unclear, sharp[0], low), placed(unclear, sharp[1], high)
+        for sharper in (_range_by_squares, self._range_by_eigenvalues):
+            unclear = ~(low > _CLEAR * high)
+            if not bool(xp.any(unclear)):
+                break
+            index = flatnonzero(unclear)
+            sharp = sharper(xp.take(self.dense, index, axis=0))
+            low, high = placed(unclear, sharp[0], low), placed(unclear, sharp[1], high)
+        return low, high
+
+    def _range_by_eigenvalues(self, matrices: Array) -> tuple[Array, Array]:
+        return self._computed_range(array_namespace(matrices).linalg.eigvalsh(matrices))
 
     def range_on(self, mask: Array) -> tuple[Array, Array]:
         """Bounds as `range`, of the principal submatrices on the sets of the mask (B, n)."""
@@ -112,11 +116,8 @@ class Gram:
     def _cheap_range(self) -> tuple[Array, Array]:
         if self.factor is not None:
             return self.factor.range
-        xp = array_namespace(self.dense)
-        middle = xp.mean(self.diagonal, axis=-1)
-        identity = xp.eye(self.examples, dtype=middle.dtype, device=middle.device)
-        apart = xp.reshape(self.dense - middle[:, None, None] * identity, (self.batch, -1))
-        radius = xp.sqrt(xp.vecdot(apart, apart))
+        middle, apart = _around_the_middle(self.dense)
+        radius = _frobenius(apart)
         error = summation(self.examples**2, radius) * (radius + middle)
         return middle - radius - error, middle + radius + error
 
@@ -163,6 +164,15 @@ class Gram:
         """Mask of the problems, (B,), that conjugate gradients solve more quickly."""
         low, high = self._known_range
         return high < _CONDITION * low if self.factor is None else low <= high
+
+    def factor_with(self, leading: Array) -> Factor | None:
+        """Return the factor if the mask (B, n), nowhere empty, is that of its leading examples."""
+        factor = self._through
+        if factor is None or not bool(
+            (factor.leading > 0).all() and (factor.leads == leading).all()
+        ):
+            return None
+        return factor
 
     def times(self, rows: Array) -> Array:
         """Return Ga for each of the rows a of (B, m, n)."""
@@ -219,8 +229,7 @@ class Gram:
         tolerance = ROUGH if rough else None
         if self._through is not None:
             solution, solved = self._through.solve_on(mask, rows, start, tolerance)
-            if bool(solved.all()):
-                return solution
+            return solution if rough else self._mended(solution, solved, mask, rows)
         xp = array_namespace(rows)
         quick = self.iterative
         if not bool(xp.any(quick)):
@@ -238,7 +247,11 @@ class Gram:
         solution, solved = conjugate_gradients(
             self.times, mask, rows, self.size, start=start, tolerance=tolerance
         )
-        if rough or bool(xp.all(solved)):
+        return solution if rough else self._mended(solution, solved, mask, rows)
+
+    def _mended(self, solution: Array, solved: Array, mask: Array, rows: Array) -> Array:
+        """Return the solutions, those that are not `solved`, (B,), by Cholesky."""
+        if bool(array_namespace(solved).all(solved)):
             return solution
         index = flatnonzero(~solved)
         part = self.take(index)._factorised(_taken(mask, index), _taken(rows, index))
@@ -268,6 +281,33 @@ class Gram:
             return self
         rows = backend.asarray(self.factor.in_order)
         return Gram(rows @ backend.namespace.matrix_transpose(rows))
+
+
+def _around_the_middle(matrices: Array) -> tuple[Array, Array]:
+    """Return t = tr(G)/n, (K,), and G − tI, (K, n, n)."""
+    xp = array_namespace(matrices)
+    middle = xp.mean(xp.linalg.diagonal(matrices), axis=-1)
+    identity = xp.eye(matrices.shape[-1], dtype=matrices.dtype, device=matrices.device)
+    return middle, matrices - middle[:, None, None] * identity
+
+
+def _frobenius(matrices: Array) -> Array:
+    """Return ‖·‖_F of matrices (K, n, n), (K,)."""
+    xp = array_namespace(matrices)
+    entries = xp.reshape(matrices, (matrices.shape[0], -1))
+    return xp.sqrt(xp.vecdot(entries, entries))
+
+
+def _range_by_squares(matrices: Array) -> tuple[Array, Array]:
+    """Return bounds on the eigenvalues of G, (K, n, n), (K,) each: those of E⁴ are ≤ ‖E⁴‖_F."""
+    middle, apart = _around_the_middle(matrices)
+    error = summation(int(matrices.shape[-1]) ** 2, middle)
+    square = apart @ apart
+    size, size_of_square = _frobenius(apart), _frobenius(square)
+    fourth = _frobenius(square @ square) * (1 + error) + error * size_of_square**2
+    root = array_namespace(matrices).sqrt
+    radius = root(root(fourth) + error * size**2) + error * (size + middle)
+    return middle - radius, middle + radius
 
 
 def _taken(known: Any, index: Array) -> Any:

@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
+import numpy as np
+
 from verify.arrays import Array, array_namespace, flatnonzero, placed
+from verify.relu.factor import Factor
 from verify.relu.gram import ROUGH, Gram
 from verify.tolerances import epsilon
 
@@ -49,12 +52,30 @@ class LeastNorm:
         Block principal pivoting (Júdice and Pires 1994), first on rough solutions where those
         are cheaper: they may choose another way to the active set, not another active set.
         """
+        factor = self.gram.factor_with(self.equality)
+        if factor is not None:
+            return np.stack([self._eliminated(factor, b) for b in range(len(self.bound))])
         active = ~self.equality & self.equality
         multipliers = None
         if bool(array_namespace(active).any(self.gram.iterative)):
             active, multipliers = self._pivoted(active, None, _ROUGH_EXCHANGES, rough=True)
         most = _EXCHANGES + _EXCHANGES_PER_CONSTRAINT * int(self.bound.shape[-1])
         return self._pivoted(active, multipliers, most)[1]
+
+    def _eliminated(self, factor: Factor, b: int) -> Array:
+        """Return the multipliers of program b, (N,), whose equalities lead in the factor.
+
+        They are eliminated: what is left is a program of inequalities alone, with the Schur
+        complement of the equalities, which is that of the factor's trailing block.
+        """
+        right = self.side[b] * self.bound[b]
+        forward = factor.forward(b, right)
+        others = factor.others(b)
+        side, there = self.side[b : b + 1, others], self.inequality[b : b + 1, others]
+        bound = side * factor.complement(b, right, forward)
+        rest = LeastNorm(Gram(factor=factor.trailing(b)), side, bound, there & ~there, there)
+        multipliers = (side * rest.solve())[0] if len(others) else None
+        return self.side[b] * factor.restored(b, forward, multipliers)
 
     def _pivoted(
         self, active: Array, start: Array | None, most: int, rough: bool = False

@@ -8,7 +8,7 @@ are drawn one after the other, so the block size changes a result by rounding on
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import reduce
 
 import numpy as np
@@ -28,8 +28,8 @@ ENTRIES = ("gaussian", "rademacher", "uniform", "student_t:NU")
 BLOCK = 64
 """Columns are drawn by multiples of this, so that random bits are consumed word by word."""
 
-BLOCK_ENTRIES = 1 << 17
-"""Entries of a block of columns, over the whole batch: 1 MiB, which stays in the cache."""
+BLOCK_ENTRIES = 1 << 15
+"""Entries of a block of columns, over the whole batch: 256 KiB, which stays in the cache."""
 
 MOST_BLOCK_ENTRIES = 1 << 22
 """Most entries of a block where n is large: 32 MiB."""
@@ -170,22 +170,35 @@ def _streamed_gram(
     run at full speed.
     """
     draw = entry_law(entries)
-    values, ends = spectrum.values[explicit], np.cumsum(spectrum.multiplicities[explicit])
-    total = int(ends[-1]) if len(ends) else 0
+    roots, ends = np.sqrt(spectrum.values[explicit]), np.cumsum(spectrum.multiplicities[explicit])
     wide = 0 if n < _WIDE else min(n * n * batch, MOST_BLOCK_ENTRIES)
     entries_at_once = max(BLOCK_ENTRIES, wide)
     block = block or max(BLOCK, entries_at_once // (batch * n) // BLOCK * BLOCK)
     gram = np.zeros((batch, n, n))
-    for first in range(0, total, block):
-        columns = np.arange(first, min(first + block, total))
-        roots = np.sqrt(values[np.searchsorted(ends, columns, side="right")])
-        z = draw(generator, (len(columns), batch, n))
-        z *= roots[:, None, None]
+    for scale in _blocks_of_columns(roots, ends, block):
+        z = draw(generator, (len(scale), batch, n))
+        z *= scale[:, None, None]
         if n < _WIDE:
             gram += z.transpose(1, 2, 0) @ z.transpose(1, 0, 2)
         else:
             _add_squares(gram, z)
     return _symmetric(gram) if n < _WIDE else _mirrored(gram)
+
+
+def _blocks_of_columns(values: Floats, ends: Floats, block: int) -> Iterator[Floats]:
+    """Yield the values of the columns, `block` of them at a time.
+
+    values: (L,), those of the levels.   ends: (L,), the columns before which they end.
+    """
+    total = int(ends[-1]) if len(ends) else 0
+    stretch = block * max(1, BLOCK_ENTRIES // block)
+    for first in range(0, total, stretch):
+        last = min(first + stretch, total)
+        levels = slice(ends.searchsorted(first, "right"), ends.searchsorted(last) + 1)
+        counts = np.diff(np.minimum(ends[levels], last), prepend=first)
+        columns = np.repeat(values[levels], counts.astype(np.int64))
+        for start in range(0, last - first, block):
+            yield columns[start : start + block]
 
 
 def _add_squares(gram: Floats, columns: Floats) -> None:

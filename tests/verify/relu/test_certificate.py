@@ -323,20 +323,24 @@ def slack_by_limit(gram, labels, predictions, signs, eta, matrix, bounds):
     pattern = predictions > 0
     on = np.flatnonzero(pattern.any(axis=0))
     residual = (signs @ np.where(pattern, predictions, 0) - labels)[on]
-    middle = eta * (smallest + largest) / 2
+    rayleigh = residual @ matrix @ residual / (residual @ residual) if on.size else 0.0
+    middle = eta * max(rayleigh, (largest + smallest / 2) / 2)
+    spread = max(middle - eta * smallest, eta * largest - middle)
     if middle >= 1:
         return -np.inf
     fraction = np.linspace(0, 1, 20_001) ** 3
-    kappa = np.log1p(-eta * smallest) / np.log1p(-middle)
+    kappa = np.log1p(spread - middle) / np.log1p(-middle)
     away = fraction**kappa - fraction
-    remainder = np.linalg.solve(matrix, residual)
-    energy, least = np.sqrt(residual @ remainder), np.inf
+    remainder, least = np.linalg.solve(matrix, residual), np.inf
+    departure = middle * residual - eta * matrix @ residual
+    energy = np.sqrt(residual @ remainder)
+    strayed = np.sqrt(departure @ np.linalg.solve(matrix, departure)) / spread
     for k, i in np.ndindex(predictions.shape):
         row = gram[i, on] * pattern[k, on]
         side = 1 if pattern[k, i] else -1
         reach = np.sqrt(min(gram[i, i], row @ row / smallest))
         line = predictions[k, i] - (1 - fraction) * signs[k] * (row @ remainder)
-        least = min(least, (side * line - away * energy * reach).min())
+        least = min(least, (side * line - away * min(energy, strayed) * reach).min())
     return least
 
 

@@ -8,8 +8,11 @@ import pytest
 
 from tests.verify.relu.oracle import Draw, descend_in_weights, draw
 from verify.errors import InputError
+from verify.relu.certificate import observe, straight_line
 from verify.relu.descent import descend
+from verify.relu.ensemble import Ensemble
 from verify.relu.problem import Problem
+from verify.relu.spectra import Spectrum
 
 SEED = 20260304
 SAME_LIMIT = 1e-8
@@ -70,6 +73,43 @@ def test_certified_runs_are_those_of_weight_space_descent(neurons, start, outsid
 
 
 # Where rounding could lead astray
+
+
+@pytest.mark.parametrize(("n", "steps"), [(20, 1), (100, 1), (400, 1)])
+def test_near_orthogonality_runs_are_certified_at_once_however_wide_the_known_bounds(n, steps):
+    """That of 400 examples knows its eigenvalues to a factor of three only."""
+    ensemble = Ensemble(n, Spectrum.isotropic(1000.0 * n), relative_step=0.25)
+    run = descend(ensemble.draw(np.random.default_rng([SEED, n]), 8))
+    assert run.certified.all()
+    assert run.steps.tolist() == [steps] * 8
+
+
+def test_the_straight_line_is_where_the_path_goes_but_for_its_departure():
+    """‖r(t) − aᵗr‖ ≤ (Aᵗ − aᵗ)·min(‖r‖, ‖Er‖/b) in the norm of M⁻¹, step after step."""
+    rng = np.random.default_rng(SEED)
+    features = rng.normal(size=(30, 8, 60))
+    gram = features @ features.swapaxes(1, 2)
+    labels = rng.uniform(0.5, 1.5, (30, 8))
+    problem = Problem.from_gram(
+        gram, labels, starting_predictions=np.full((1, 8), 0.2), step_size=0.3 / 60
+    )
+    state = observe(problem)
+    line = straight_line(problem, state)
+    assert line.applies.sum() >= 20
+    for b in np.flatnonzero(line.applies):
+        inverse = np.linalg.inv(gram[b])
+        residual, ratio = state.residual[b], 1 - line.middle[b]
+        departure, spread = line.departure[b], line.spread[b]
+        size = min(
+            np.sqrt(residual @ inverse @ residual),
+            np.sqrt(departure @ inverse @ departure) / spread,
+        )
+        later = residual
+        for t in range(1, 40):
+            later = later - 0.3 / 60 * gram[b] @ later
+            apart = later - ratio**t * residual
+            allowed = ((ratio + spread) ** t - ratio**t) * size
+            assert np.sqrt(max(apart @ inverse @ apart, 0)) <= allowed * (1 + 1e-9) + 1e-12
 
 
 @pytest.mark.parametrize("seed", [0, 8])

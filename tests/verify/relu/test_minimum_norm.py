@@ -6,8 +6,12 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
 from verify.errors import InputError
+from verify.relu.factor import Factor
+from verify.relu.gram import Gram
+from verify.relu.least_norm import LeastNorm
 from verify.relu.minimum_norm import minimum_norm, optimality_residuals
 from verify.relu.problem import Problem
+from verify.relu.sampling import wishart_factor
 
 SEED = 20260306
 SAME_NORM, KKT = 1e-9, 1e-10
@@ -263,3 +267,22 @@ def test_a_neuron_of_sign_minus_one_fits_the_negative_labels():
     )
     np.testing.assert_array_equal(best.duals, flipped.duals)
     assert best.certified.all()
+
+
+@pytest.mark.parametrize("dimension", [45.0, 90.0, 4e4])
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+def test_eliminating_the_class_of_a_factor_changes_rounding_at_most(dimension, share):
+    """Also where no example, or every one, is of the class."""
+    rng = np.random.default_rng([SEED, int(dimension), int(10 * share)])
+    lower = wishart_factor(rng, 40, dimension, 5)
+    side = np.where(rng.random((5, 40)) < share, 1.0, -1.0)
+    labels = side * rng.uniform(0.5, 1.5, (5, 40))
+    order = np.argsort(labels < 0, axis=-1, kind="stable")
+    gram = Gram(factor=Factor(lower, order, (labels > 0).sum(axis=-1)))
+    dense = Gram(gram.factor.product)
+    known = {"bound": np.maximum(labels, 0.0), "equality": labels > 0, "inequality": labels <= 0}
+    found = LeastNorm(gram, side, **known).solve()
+    expected = LeastNorm(dense, side, **known).solve()
+    np.testing.assert_array_equal(found != 0, expected != 0)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12 * abs(expected).max())
+    assert (LeastNorm(dense, side, **known).residuals(found) < 1e-11).all()

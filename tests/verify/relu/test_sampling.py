@@ -123,6 +123,17 @@ def test_the_stream_of_blocks_equals_all_columns_at_once(name: str, entries: str
         np.testing.assert_allclose(streamed, X @ X.swapaxes(-2, -1), rtol=1e-12, atol=1e-11)
 
 
+def test_columns_come_in_blocks_with_the_values_of_their_levels(monkeypatch) -> None:
+    monkeypatch.setattr(sampling, "BLOCK_ENTRIES", 12)
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        counts = rng.integers(1, 9, rng.integers(1, 12))
+        values, block = rng.random(len(counts)), int(rng.integers(1, 20))
+        blocks = [*sampling._blocks_of_columns(values, np.cumsum(counts).astype(float), block)]
+        assert [len(each) for each in blocks[:-1]] == [block] * (len(blocks) - 1)
+        np.testing.assert_array_equal(np.concatenate(blocks), np.repeat(values, counts))
+
+
 def test_explicit_features_are_never_held_whole() -> None:
     n, batch, d = 10, 4, 200_000
     tracemalloc.start()
