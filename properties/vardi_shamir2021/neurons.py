@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from properties.vardi_shamir2021.setting import one_of
 from verify.arrays import to_numpy
 from verify.relu.dynamics.activation import (
     BENT_LINE,
@@ -26,6 +27,7 @@ from verify.relu.dynamics.activation import (
 )
 from verify.relu.dynamics.flow import flow
 from verify.relu.dynamics.smooth import smooth_flow
+from verify.relu.minimum_norm import require_regular
 from verify.relu.nearest_minimum import nearest_minimum
 from verify.relu.problem import Problem
 from verify.space import Point
@@ -109,7 +111,7 @@ class Neuron:
 def draw(point: Point, generator: np.random.Generator, trials: int) -> Neuron:
     """Draw i.i.d. problems at a point."""
     at = {**DEFAULTS, **point}
-    n, name = int(at["n"]), str(at["activation"])
+    n, name = int(point["n"]), one_of("activation", point["activation"], ACTIVATIONS)
     d = int(at["d"]) if "d" in at else max(n + 1, round(at["d_over_n"] * n))
     features = generator.normal(size=(trials, n, d))
     labels = generator.uniform(at["y_min"], 1.0, size=(trials, n))
@@ -159,7 +161,11 @@ def _weights(neuron: Neuron, change: Any) -> Host:
 
 def nearest(neuron: Neuron) -> Host:
     """Return the zero-loss point nearest to the start, (B, d): for a φ that has an inverse, by a QR
-    factorisation of Xᵀ; for the ReLU, the nearest global minimum."""
+    factorisation of Xᵀ; for the ReLU, the nearest global minimum.
+
+    Raises InputError for a Gram matrix that is not positive definite.
+    """
+    require_regular(neuron.problem)
     if neuron.activation == "relu":
         return _weights(neuron, nearest_minimum(neuron.problem).change[:, None, :])
     gap = neuron.inverse(neuron.labels) - neuron.predictions(neuron.start)

@@ -9,7 +9,7 @@ it, for "positive"). All dimensionless. φ'(0) = 1 throughout.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 from properties.lai2026.setting import gram_is_regular, label_scale, step_of
 from verify.arrays import to_numpy
 from verify.claims import Assumption, Status
+from verify.errors import InputError, UnknownName
 from verify.explicit import Explicit, Field
 from verify.margin import Margin
 from verify.relu.approach import Approach, approach
@@ -44,6 +45,8 @@ DEFAULTS: Mapping[str, Any] = {
     "start": "zero",
     "start_scale": 1.0,
 }
+
+OTHERS = ("zero", "negative")
 
 SYMBOLS: Mapping[str, str] = {
     "φ": "the activation φ(z) = max(z, 0) of the model f(x) = φ(w·x), with φ'(0) = 1",
@@ -86,7 +89,7 @@ WIDE_AXES = (
     Axis(
         "others",
         scale="choice",
-        choices=("zero", "negative"),
+        choices=OTHERS,
         inside=("zero",),
         meaning="labels that are not positive",
     ),
@@ -97,8 +100,9 @@ WIDE_AXES = (
 def draw(point: Point, generator: np.random.Generator, trials: int) -> Problem:
     """Draw i.i.d. problems of one neuron at a point."""
     at = {**DEFAULTS, **point}
-    n, scale = int(at["n"]), at["start_scale"]
-    d = float(at["d"]) if "d" in at else _dimension(at["d_over_n"], n)
+    n, scale = int(point["n"]), at["start_scale"]
+    d = float(at["d"]) if "d" in at else _dimension(point["d_over_n"], n)
+    others, speed = one_of("others", at["others"], OTHERS), positive("speed", at["speed"])
     problem = Ensemble(
         examples=n,
         spectrum=Spectrum.named(at["spectrum"], d),
@@ -107,11 +111,25 @@ def draw(point: Point, generator: np.random.Generator, trials: int) -> Problem:
         relative_step=at.get("c", 1.0),
         slope_at_zero=1,
     ).draw(generator, trials)
-    if at["others"] == "zero":
+    if others == "zero":
         problem = replace(problem, labels=np.maximum(problem.labels, 0.0))
     if "c" not in at:
-        problem = replace(problem, step_size=at["speed"] / problem.eigenvalues[:, -1])
+        problem = replace(problem, step_size=speed / problem.eigenvalues[:, -1])
     return problem
+
+
+def one_of(name: str, value: Any, known: Iterable[str]) -> str:
+    """Return a coordinate that is one of the names `known`. Raises UnknownName for another."""
+    if value not in (names := tuple(known)):
+        raise UnknownName(f"{name}={value!r} is unknown: use one of {', '.join(names)}")
+    return str(value)
+
+
+def positive(name: str, value: Any) -> float:
+    """Return a coordinate that is a positive number. Raises InputError for another."""
+    if not isinstance(value, int | float) or not 0 < value < np.inf:
+        raise InputError(f"{name}={value!r}, expected a positive number")
+    return float(value)
 
 
 def _dimension(ratio: float, examples: int) -> float:

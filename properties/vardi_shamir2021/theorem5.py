@@ -147,7 +147,8 @@ def draw(point: Point, generator: np.random.Generator, trials: int) -> Candidate
     parameters = generator.normal(size=(trials, 12, 3))
     scales = 2.0 ** generator.uniform(-1, 1, size=(trials, ROTATIONS))
     rotations = _rotations(generator, (trials, ROTATIONS))
-    return Candidates(str(point["candidate"]), parameters, rotations, scales)
+    kind = setting.one_of("candidate", point["candidate"], KINDS)
+    return Candidates(kind, parameters, rotations, scales)
 
 
 def _rotations(generator: np.random.Generator, size: tuple[int, int]) -> Host:

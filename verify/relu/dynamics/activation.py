@@ -98,7 +98,8 @@ def _inverse_tanh(y: Host) -> Host:
 
 
 def _slope_of_tanh(z: Host) -> Host:
-    return np.asarray(np.cosh(np.clip(z, -300.0, 300.0)) ** -2.0)
+    steep = np.cosh(np.minimum(np.abs(z), 300.0))
+    return np.asarray(1 / (steep * steep))
 
 
 def _least_slope_of_tanh(low: Host, high: Host) -> Host:

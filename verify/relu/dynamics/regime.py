@@ -180,9 +180,14 @@ class Regime:
 
     def rounding(self, time: float) -> float:
         """Return a bound on the rounding of the weights, `time` from here."""
-        energy = (self.gone(time) ** 2 * self.rates).sum()
-        change = np.linalg.norm(self.change(time))
-        stored = np.sqrt(self.setting.largest) * change * summation(self.rates.size, self.rates)
+        return self.rounding_of(self.gone(time), self.change(time))
+
+    def rounding_of(self, gone: Host, change: Host) -> float:
+        """Return a bound on the rounding of weights of that change, (m, n), given the coordinates
+        of the integral, or sum, of r that led there from here, (n,)."""
+        energy = (gone**2 * self.rates).sum()
+        size = np.sqrt(self.setting.largest) * np.linalg.norm(change)
+        stored = size * summation(self.rates.size, self.rates)
         return float(self.tilt * np.sqrt(energy) + stored)
 
 

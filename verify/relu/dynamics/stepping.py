@@ -148,8 +148,8 @@ class _Descent:
         At the kink the agreement on φ'(0) decides, which sums of exponentials know nothing of: from
         there one step is taken, unless nothing moves at all.
         """
-        at_kink = (current.origin.predictions == 0) & (self.setting.lengths > 0)
-        if at_kink.any():
+        at_kink = current.origin.predictions == 0
+        if (at_kink & (current.rows != 0).any(axis=-1)).any():
             moves = (self._ahead(current, 1).change != current.origin.change).any()
             return (1.0 if moves else np.inf), ""
         order = np.zeros(current.origin.predictions.shape, dtype=np.int64)
@@ -190,9 +190,10 @@ class _Descent:
         taken = current.coordinates * np.where(moving, gone / rates, 0.0)
         moved = current.steering @ taken
         change = current.origin.change - self.setting.signs[:, None] * moved
-        return self._at(change, current.origin.error + current.rounding(np.inf))
+        return self._at(change, current.origin.error + current.rounding_of(taken, change))
 
     def _blurred(self, here: Point) -> bool:
         """Say whether a prediction that moved is within rounding of its kink."""
         doubt = rounding(self.setting, here.change) + self.setting.lengths * here.error
-        return bool(((np.abs(here.predictions) <= doubt) & (self.setting.lengths > 0)).any())
+        moved = np.abs(here.change) @ np.abs(self.setting.gram) > 0
+        return bool(((np.abs(here.predictions) <= doubt) & moved).any())

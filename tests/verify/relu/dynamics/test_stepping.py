@@ -112,6 +112,21 @@ def test_from_the_kink_the_agreement_on_the_slope_there_decides():
     assert not run.final_pattern.any()
 
 
+@pytest.mark.parametrize("slope_at_zero", [0, 1])
+def test_an_example_on_the_kink_that_nothing_moves_does_not_keep_the_run_from_its_limit(
+    slope_at_zero,
+):
+    """Orthogonal examples, the second on the kink: where φ'(0) = 0 it stays there for ever."""
+    problem = Problem.from_gram(
+        np.diag([1.0, 2.0, 0.0]), [1.0, 1.0, 1.0], starting_predictions=[[0.5, 0.0, 0.0]],
+        step_size=0.1, slope_at_zero=slope_at_zero,
+    )  # fmt: skip
+    run = descend_in_small_steps(problem)
+    assert run.certified.all(), run.why
+    np.testing.assert_allclose(run.predictions[0, 0], [1, slope_at_zero, 0], atol=1e-14)
+    assert run.final_pattern[0, 0].tolist() == [True, bool(slope_at_zero), bool(slope_at_zero)]
+
+
 def test_a_limit_on_the_jumps_and_what_is_refused():
     problem = drawn(start="random_sign", speed=0.05, positives=1.0)
     cut = descend_in_small_steps(problem, max_jumps=1)
