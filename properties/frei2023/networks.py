@@ -16,6 +16,7 @@ import numpy as np
 
 from properties.frei2023 import setting
 from verify.arrays import to_numpy
+from verify.margin import Margin
 from verify.relu.dynamics.activation import Activation
 from verify.relu.dynamics.network import Network
 from verify.space import Axis, Point
@@ -80,6 +81,14 @@ def output_weights(kind: str, neurons: int, generator: np.random.Generator, tria
 def own_sides(network: Network) -> Host:
     """Return the mask of the examples whose label has the neuron's output sign, (B, m, n)."""
     return np.asarray(network.output_weights[:, :, None] * network.labels[:, None, :] > 0)
+
+
+def p_orthogonal_enough(network: Network) -> Margin:
+    """Return the margin of p ≥ 3/γ³ and γ > 0, (B,), under which theory §9 finds one KKT point."""
+    leak = network.activation.slope_below
+    if not leak:
+        return Margin(1, np.zeros(network.batch))
+    return setting.at_least(setting.p_of(network.gram), 3 / leak**3)
 
 
 def norms(network: Network, duals: Host) -> Host:

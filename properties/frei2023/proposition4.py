@@ -20,7 +20,6 @@ from properties.frei2023.critical import (
     trained,
 )
 from properties.frei2023.networks import apart
-from properties.frei2023.setting import p_of
 from verify.claims import Assumption, Control, Probable, Status, Universal
 from verify.margin import Margin
 from verify.measures import Quantiles
@@ -42,11 +41,7 @@ NEAR = 0.05
 
 def data_are_p_orthogonal_enough(trial: Trial) -> Margin:
     """The data are p-orthogonal with p ≥ 3/γ³, and γ > 0."""
-    network: Network = trial.problem.network
-    leak = network.activation.slope_below
-    if not leak:
-        return Margin(1, np.zeros(trial.trials))
-    return setting.at_least(p_of(network.gram), 3 / leak**3)
+    return networks.p_orthogonal_enough(trial.problem.network)
 
 
 P_ORTHOGONAL = Assumption(

@@ -3,7 +3,7 @@
 Coordinates of a point (defaults in `DEFAULTS`): n examples; aspect = d/n², or d features; spectrum
 as `Spectrum.named` reads it, of Gaussian features; lengths, the largest factor by which examples
 are made longer, each by one that is uniform in [1, lengths]; positives, the share of labels +1, the
-others are −1. All dimensionless.
+others are −1; cosine, in place of d: that of any two examples, in n dimensions. All dimensionless.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from verify.arrays import to_numpy
+from verify.errors import InputError
 from verify.margin import Margin
 from verify.relu.dynamics.margin import near_orthogonality
 from verify.relu.ensemble import Ensemble, Labels, Start
@@ -71,7 +72,18 @@ def draw_data(point: Point, generator: np.random.Generator, trials: int) -> Prob
     ).draw(generator, trials)
     lengths = generator.uniform(1.0, at["lengths"], (trials, n))
     gram = to_numpy(drawn.gram) * to_numpy(drawn.step_size)[:, None, None]
+    if "cosine" in at:
+        gram = np.broadcast_to(_of_equal_cosines(n, float(at["cosine"])), gram.shape)
     return problem_of(gram * lengths[:, :, None] * lengths[:, None, :], to_numpy(drawn.labels))
+
+
+def _of_equal_cosines(examples: int, cosine: float) -> Host:
+    if not (cosine < 1 and (examples - 1) * cosine > -1):
+        raise InputError(
+            f"cosine={cosine:g} of each two of n={examples} examples, expected one above "
+            "−1/(n − 1) and below 1: there are no such independent examples"
+        )
+    return np.asarray(cosine + (1 - cosine) * np.eye(examples))
 
 
 def problem_of(gram: Host, labels: Host) -> Problem:

@@ -30,7 +30,8 @@ CITATION = (
 )
 
 LEAST_P = 3.0
-"""The p from which data count as nearly orthogonal: ours, the paper's assumption is not read."""
+"""The p from which data count as nearly orthogonal: ours. The paper's introduction says ‖x_i‖² ≥
+C·n·max_{k≠i}|x_i·x_k| with a constant C; what it is, and on what it depends, is not read."""
 
 NEAR = 0.1
 """How far the trained weights themselves may be from the direction that they tend to."""

@@ -113,6 +113,14 @@ def test_nothing_but_correlations_and_labels_changes_along_the_road() -> None:
     assert greatest[-1] == pytest.approx(1 / np.sqrt(2))
 
 
+def test_labels_move_along_a_straight_line_to_those_of_the_fixture() -> None:
+    begin, end = draw(correlation=0.0).labels, draw(correlation=1.0).labels
+    assert (np.sign(begin) == np.tile([1, 1, -1], 2)).all()
+    for rho in (0.2, 0.7):
+        expected = (1 - rho) * begin + rho * end
+        assert np.allclose(draw(correlation=rho).labels, expected, rtol=0, atol=1e-15)
+
+
 def test_draws_of_one_seed_are_the_same_roads_everywhere() -> None:
     start, later = draw(correlation=0.2), draw(correlation=0.6, c=0.9)
     end = np.kron(np.eye(2), family.fixture_gram(2.0))
@@ -158,6 +166,33 @@ def test_the_gap_is_bounded_by_what_is_let_go_for_other_global_minima_too(
     )
 
 
+@pytest.mark.parametrize("dual", [-0.5, 0.2])
+def test_the_bound_by_what_is_let_go_by_hand(dual: float) -> None:
+    """Two examples of cosine −.4, labels 1 and −1: w⋆ = x_1, and β⋆_2 = −.4. Another global minimum
+    is w = (1 + .4a)x_1 + ax_2 with a prediction of −.4(1 + .4a) + a on the second."""
+    cosine = 0.4
+    problem = Problem.from_gram(
+        [[1.0, -cosine], [-cosine, 1.0]],
+        [1.0, -1.0],
+        starting_predictions=[[1e-6, 1e-6]],
+        step_size=0.3,
+        slope_at_zero=1,
+    )
+    trial = Trial(THEOREM, None, problem, 1)
+    second = -cosine * (1 + cosine * dual) + dual
+    found = replace(
+        trial.run,
+        status=np.asarray(["certified"]),
+        duals=np.asarray([[[1 + cosine * dual, dual]]]),
+        predictions=np.asarray([[[1.0, second]]]),
+    )
+    value = margin("what_is_let_go_bounds_the_gap", changed(trial, "run", lambda _: found)).value
+    bound = dual * second + max(dual, 0.0) * cosine
+    square = dual**2 * (1 - cosine**2)
+    assert second <= 0
+    assert value[0] * 1e-10 == pytest.approx(bound - square + 1e-10, abs=1e-13)
+
+
 def times(name: str, factor: float) -> Change:
     return lambda found: replace(found, **{name: factor * getattr(found, name)})
 
@@ -198,6 +233,15 @@ def test_what_is_not_certified_decides_nothing(claim: str, what: str) -> None:
 
     found = margin(claim, changed(trial_at(0.2, 0.3), what, lost))
     assert not (found.holds | found.violated).any()
+
+
+def test_what_may_still_move_has_not_moved_and_is_not_frozen() -> None:
+    def lost(found: Any) -> Any:
+        return replace(found, status=np.full(TRIALS, "undecided"))
+
+    for claim in ("pattern_moves_near_the_fixture", "pattern_freezes_near_orthogonality"):
+        found = margin(claim, changed(trial_at(0.0, 0.3), "run", lost))
+        assert not (found.holds | found.violated).any()
 
 
 def test_the_flow_that_holds_examples_ends_at_the_minimum_norm_exactly() -> None:

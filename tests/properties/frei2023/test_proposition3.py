@@ -13,6 +13,7 @@ from properties.catalogue import find_theorem
 from properties.frei2023 import proposition3, setting
 from verify import Point, Trial
 from verify.engine.evaluate import scope_of
+from verify.errors import InputError
 from verify.relu.dynamics.margin import LinearMargin, near_orthogonality
 from verify.verdict import IN_SCOPE, OUT_OF_SCOPE
 
@@ -130,6 +131,19 @@ def test_what_is_said_of_a_problem_can_be_read() -> None:
     assert facts["p"] > 3
     ratio = facts["coefficients"].max() / facts["coefficients"].min()
     assert 1 <= ratio <= facts["ratio_bound"]
+
+
+def test_cosines_can_be_given_in_place_of_dimensions() -> None:
+    trial = trial_at(n=3, cosine=-0.1, lengths=2.0)
+    gram = np.asarray(trial.problem.gram)
+    lengths = np.sqrt(np.diagonal(gram, axis1=1, axis2=2))
+    cosines = gram / lengths[:, :, None] / lengths[:, None, :]
+    np.testing.assert_allclose(cosines[:, ~np.eye(3, dtype=bool)], -0.1, rtol=1e-12)
+    assert np.ptp(lengths) > 0.5
+    assert trial_at(n=1, cosine=-0.9).problem.examples == 1
+    for cosine in (-0.5, 1.0):
+        with pytest.raises(InputError, match=rf"cosine={cosine:g} of each two of n=3"):
+            THEOREM.draw(Point(n=3, cosine=cosine), np.random.default_rng(0), 2)
 
 
 def test_explicit_problems_are_built_as_described() -> None:

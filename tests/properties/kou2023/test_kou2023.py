@@ -20,7 +20,7 @@ from verify.relu.dynamics.network import Network
 from verify.verdict import IN_SCOPE, OUT_OF_SCOPE
 
 LEAKY, RELU = (find_theorem(f"kou2023.{name}") for name in ("leaky_relu", "relu"))
-OF_LEAKY = Point(n=3, m=4, aspect=1e4, leak=0.2)
+OF_LEAKY = Point(n=3, m=4, aspect=1e7, leak=0.2)
 OF_RELU = Point(n=4, m=8, aspect=1e3)
 
 
@@ -61,6 +61,42 @@ def test_the_leaky_limit_does_not_depend_on_the_start_or_on_who_follows_it() -> 
     moved = replace(network, starting_predictions=-5 * network.starting_predictions)
     again = descend_logistic(moved, networks.STEP)
     assert networks.apart(network, again.duals, trial.run.duals).max() < 1e-10
+
+
+def test_at_p_of_three_neurons_of_one_sign_can_end_apart() -> None:
+    """Three examples of label +1 and cosine −1/9: a neuron that starts inactive on the third is
+    kept from it, w·x_3 = −2/9 + γ for w = x_1 + x_2 + γx_3, for ever if γ < 2/9."""
+    cosine = -1 / 9.001
+    gram = cosine + (1 - cosine) * np.eye(3)
+    for leak, apart in ((0.1, True), (0.5, False)):
+        network = Network.from_gram(
+            gram,
+            np.ones(3),
+            starting_predictions=[[1e-3, 1e-3, 1e-3], [1e-3, 1e-3, -1e-3]],
+            output_weights=[0.5, 0.5],
+            activation=Activation(leak),
+        )
+        trial = Trial(LEAKY, None, network, 1)
+        claim = LEAKY.claim("stable_rank_tends_to_one")
+        assert scope_of(LEAKY.claim("stable_rank_at_p_of_three"), trial)[0] == IN_SCOPE
+        assert scope_of(claim, trial)[0] == OUT_OF_SCOPE
+        assert (trial.run.status == "certified").all()
+        assert claim.inequality(trial).violated[0] == apart
+        assert claim.inequality(trial).holds[0] != apart
+
+
+def test_scope_of_the_leaky_claims_is_three_over_gamma_cubed() -> None:
+    claim = LEAKY.claim("stable_rank_tends_to_one")
+    for off, expected in ((0.999, IN_SCOPE), (1.001, OUT_OF_SCOPE)):
+        cosine = off / (2 * 3 / 0.5**3)
+        network = Network.from_gram(
+            [[1.0, cosine], [cosine, 1.0]],
+            np.ones(2),
+            starting_predictions=np.ones((1, 2)),
+            output_weights=[1.0],
+            activation=Activation(0.5),
+        )
+        assert scope_of(claim, Trial(LEAKY, None, network, 1))[0] == expected
 
 
 def test_stable_rank_is_violated_by_neurons_that_are_not_parallel() -> None:

@@ -29,7 +29,10 @@ from verify.relu.dynamics.two_layers import CONVERGED
 Host = np.ndarray[Any, Any]
 
 _LOOK_EVERY = 20
-"""Steps between looks at where a network is going."""
+"""Steps between looks at where a network is going ..."""
+
+_LOOK_SHARE = 8
+"""... or for descent a share 1/8 of those that it has taken, where that is more."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -166,14 +169,16 @@ def descend_logistic(
     change = np.zeros_like(network.starting_predictions)
     signed = network.output_weights[:, :, None]
     nearly = 2 * step_size * np.abs(signed) * (network.lengths**2)[:, None, :]
+    look = _LOOK_EVERY
     for step in range(1, max_steps + 1):
         net = network if going.size == network.batch else network.select(going)
         predictions = net.predictions(change[going])
         slopes = net.activation.slope(predictions, slope_at_zero)
         pull = rescaled_pull(net.output(predictions), net.labels)
         change[going] -= step_size * signed[going] * slopes * pull[:, None, :]
-        if step % _LOOK_EVERY and step < max_steps:
+        if step < min(look, max_steps):
             continue
+        look = step + max(_LOOK_EVERY, step // _LOOK_SHARE)
         predictions = net.predictions(change[going])
         fits = (net.labels * net.output(predictions) > 0).all(axis=-1)
         ended = np.zeros(going.size, dtype=bool)
@@ -182,9 +187,9 @@ def descend_logistic(
             sides = np.where(predictions[row] > 0, ABOVE, BELOW)
             one = net.select(np.asarray([row]))
             here = direction(one, change[place], sides, step_size)
-            if not here.certified:
-                loose = predictions[row] <= nearly[place]
-                loose &= signed[place] * network.labels[place] < 0
+            loose = np.abs(predictions[row]) <= nearly[place]
+            loose &= signed[place] * network.labels[place] < 0
+            if loose.any() and not here.certified:
                 sides = settle_kinks(one, predictions[row], loose)
                 held = direction(one, change[place], sides, step_size)
                 here = held if held.distance < here.distance else here
