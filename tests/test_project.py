@@ -22,7 +22,7 @@ def run(*command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("package", ["verify", "verify.relu"])
+@pytest.mark.parametrize("package", ["verify", "verify.relu", "verify.relu.dynamics"])
 def test_every_public_name_is_there(package: str) -> None:
     module = importlib.import_module(package)
     assert module.__all__ == sorted(module.__all__)

@@ -68,6 +68,7 @@ class Run:
     near_ties: (B,), how many predictions were met within their error bound of zero, where
         the sign, and with it the computed path, is not certain. The bound includes what
         earlier rounding has grown to: much, where ηλ_max(M) > 2 for many steps.
+    slope_below: γ of φ(z) = max(z, γz): 0, the ReLU, but for a run of `dynamics.leaky_descent`.
     """
 
     problem: Problem
@@ -80,13 +81,15 @@ class Run:
     last_flip: Host
     freeze_margin: Host
     near_ties: Host
+    slope_below: float = 0.0
 
     def __repr__(self) -> str:
         counts = (
             f"{(self.status == status).sum()} {status}"
             for status in (CERTIFIED, UNDECIDED, DIVERGED)
         )
-        return f"Run({', '.join(counts)}; at most {self.steps.max()} steps)"
+        leaky = f"; slope_below={self.slope_below:g}" if self.slope_below else ""
+        return f"Run({', '.join(counts)}; at most {self.steps.max()} steps{leaky})"
 
     @property
     def certified(self) -> Host:

@@ -12,6 +12,9 @@ from typing import Any
 from verify.arrays import Array, array_namespace, device
 from verify.errors import InputError
 from verify.relu.descent import Run, gradient_step, start
+from verify.relu.dynamics.activation import RELU
+from verify.relu.dynamics.flow import FlowRun
+from verify.relu.dynamics.stepping import SteppingRun
 from verify.relu.gram import Gram
 from verify.relu.minimum_norm import MinimumNorm
 from verify.relu.problem import Problem
@@ -29,12 +32,21 @@ def outside_span(problem: Problem) -> Array:
     return xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))
 
 
-def implicit_bias_gap(run: Run, best: MinimumNorm) -> Array:
+def implicit_bias_gap(run: Run | FlowRun | SteppingRun, best: MinimumNorm) -> Array:
     """Return ‖w_∞ − w⋆‖₂, (B,), in units of weights (labels per feature unit).
 
     Over all neurons together, the start's parts outside the span of the data included: they
     never move, and w⋆ has none. Meaningful where `run.certified` and `best.certified`.
+
+    Raises InputError for a run of another activation than the ReLU, whose global minima are others,
+    and for duals of other shapes.
     """
+    if not _of_the_relu(run):
+        raise InputError(
+            f"run={run!r}, expected a run of the ReLU, whose global minimum best is, by descend, "
+            "descend_in_small_steps or flow; what to compare others with is in docs/guide.md, "
+            "Dynamics"
+        )
     xp = array_namespace(run.duals)
     if run.duals.shape != best.duals.shape:
         raise InputError(
@@ -133,6 +145,13 @@ def deductive_bounds(problem: Problem, trace: Any) -> tuple[Array, Array]:
     low = xp.sqrt(1 - delta) * xp.where(below > 0, below, 0 * below) / root
     high = xp.sqrt(1 + delta) * (main + error) / root
     return xp.where(usable, low, 0 * low), xp.where(usable, high, xp.full_like(high, xp.inf))
+
+
+def _of_the_relu(run: Any) -> bool:
+    """Say whether a run is one of ReLU neurons with fixed output signs."""
+    if isinstance(run, Run):
+        return run.slope_below == 0
+    return isinstance(run, FlowRun | SteppingRun) and run.activation == RELU
 
 
 def _per_problem(problem: Problem, trace: Any) -> Array:

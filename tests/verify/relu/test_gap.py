@@ -1,10 +1,23 @@
 """The implicit-bias gap is the distance between weights, and theory §6 describes it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tests.verify.relu.oracle import descend_in_weights, draw
+from verify.errors import InputError
 from verify.relu.descent import descend
+from verify.relu.dynamics import (
+    SOFTPLUS,
+    Activation,
+    Network,
+    descend_in_small_steps,
+    flow,
+    flow_both_layers,
+    leaky_descent,
+    smooth_flow,
+)
 from verify.relu.gap import (
     deductive_bounds,
     duals_after_first_step,
@@ -16,6 +29,7 @@ from verify.relu.gap import (
     schur_gap,
 )
 from verify.relu.minimum_norm import minimum_norm
+from verify.relu.plain import descend_plainly
 from verify.relu.problem import Problem
 
 SEED = 20260307
@@ -67,6 +81,47 @@ def test_gap_is_the_distance_in_weights(start, outside):
     size = np.linalg.norm(sample.perpendicular, axis=(1, 2))
     np.testing.assert_allclose(outside_span(problem), size, rtol=1e-9, atol=1e-12)
     assert outside == bool((gap > size)[compared].all() and (size > 0).all())
+
+
+def test_gap_of_a_flow_is_that_of_descent_in_small_steps():
+    problem = gaussian(np.random.default_rng(SEED), 6, 5, 100, 0.5)
+    best, small = minimum_norm(problem), replace(problem, step_size=1e-6 * problem.step_size)
+    followed, stepped = flow(problem), descend_in_small_steps(small)
+    known = followed.certified & stepped.certified  # the others chatter at kinks
+    assert known.sum() >= 2
+    of_flow, of_steps = implicit_bias_gap(followed, best), implicit_bias_gap(stepped, best)
+    np.testing.assert_allclose(of_flow[known], of_steps[known], rtol=1e-3)
+    assert (of_flow[known] > 1e-5).all()
+    assert (implicit_bias_gap(descend(problem), best) > 10 * of_flow).all()
+
+
+LEAKY = Activation(0.1)
+
+
+def network_of(problem):
+    return Network.from_gram(
+        problem.gram, problem.labels, starting_predictions=problem.starting_predictions,
+        output_weights=[1.0],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        lambda problem: leaky_descent(problem, LEAKY),
+        lambda problem: flow(problem, LEAKY),
+        lambda problem: descend_in_small_steps(problem, LEAKY),
+        lambda problem: smooth_flow(problem, SOFTPLUS),
+        lambda problem: flow_both_layers(network_of(problem)),
+        descend_plainly,
+    ],
+    ids=["leaky", "leaky flow", "leaky steps", "smooth", "both layers", "plain"],
+)
+def test_gap_of_what_has_other_global_minima_is_refused(train):
+    problem = gaussian(np.random.default_rng(SEED), 1, 3, 100, 0.5)
+    best = minimum_norm(problem)
+    with pytest.raises(InputError, match=r"run=.*expected a run of the ReLU"):
+        implicit_bias_gap(train(problem), best)
 
 
 def test_norms_are_those_of_the_weights():

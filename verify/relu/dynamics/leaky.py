@@ -57,7 +57,7 @@ def leaky_descent(problem: Problem, activation: Activation, max_steps: int = MAX
     state = _observe(problem.without_features(), activation, change, 0 * problem.step_size)
     norm = xp.linalg.vector_norm
     scale = to_numpy(norm(state.residual, axis=-1) + norm(problem.labels, axis=-1))
-    tally = _Tally(problem)
+    tally = _Tally(problem, activation)
     open_ = np.arange(problem.batch)
     for step in range(1, max_steps + 1):
         before, state = state, _step(state)
@@ -224,9 +224,9 @@ def _rows(state: _State, mask: Host) -> _State:
 class _Tally:
     """What is folded over the steps of every problem of the batch, and how each one ended."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, activation: Activation) -> None:
         batch = problem.batch
-        self._problem = problem
+        self._problem, self._activation = problem, activation
         self._first: Array = None
         self._last_flip = np.zeros(batch, dtype=np.int64)
         self._margin = np.full(batch, np.inf)
@@ -275,5 +275,5 @@ class _Tally:
         )
         return Run(
             self._problem, self._status, self._steps, duals, predictions, self._first, pattern,
-            self._last_flip, self._margin, self._ties,
+            self._last_flip, self._margin, self._ties, self._activation.slope_below,
         )  # fmt: skip
