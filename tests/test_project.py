@@ -25,8 +25,15 @@ def run(*command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("package", ["verify", "verify.relu", "verify.relu.dynamics"])
 def test_every_public_name_is_there(package: str) -> None:
     module = importlib.import_module(package)
-    assert module.__all__ == sorted(module.__all__)
+    assert len(module.__all__) == len(set(module.__all__))
     assert all(getattr(module, name) is not None for name in module.__all__)
+
+
+def test_the_dynamics_say_what_is_in_which_file() -> None:
+    module = importlib.import_module("verify.relu.dynamics")
+    assert module.__doc__
+    files = {file.stem for file in (ROOT / "verify/relu/dynamics").glob("[!_]*.py")}
+    assert files - set(re.findall(r"`(\w+)`", module.__doc__)) == set()
 
 
 def test_the_lazy_names_are_the_ones_that_type_checkers_see() -> None:

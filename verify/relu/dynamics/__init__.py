@@ -18,8 +18,8 @@ go from the state that was reached:
 - `margin_points`: critical points of the networks' margin problem.
 
 The other files are what these are made of: `regime`, `exponentials`, `watched`, `departures`,
-`spreading` and `rest` of the exact flow, `kinks`, `network_flow` and `zero_loss` of the integrated
-one, `direction` of limits in direction. How each is called: docs/guide.md, Dynamics.
+`spreading` and `rest` of the exact flow, `kinks`, `sides`, `network_flow` and `zero_loss` of the
+integrated one, `direction` of limits in direction. How each is called: docs/guide.md, Dynamics.
 """
 
 from verify.relu.dynamics.activation import (
