@@ -27,13 +27,16 @@ equal: from 0 the neuron leaves because φ'(0) = 1. All dimensionless.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
+from properties.broken_solvers import LEAK
 from properties.vardi_shamir2021.theorem3 import features as fixture_of
-from verify.arrays import to_numpy
+from verify.arrays import array_namespace, device, to_numpy
 from verify.relu.descent import Run, descend
+from verify.relu.dynamics.activation import RELU, Activation
 from verify.relu.dynamics.flow import FlowRun, flow
 from verify.relu.effective_dimensions import coherence, regime_index
 from verify.relu.minimum_norm import minimum_norm
@@ -133,9 +136,36 @@ def descend_to_the_limit(problem: Problem) -> Run:
     return descend(problem, GIVEN_UP)
 
 
-def follow(problem: Problem, _run: Run) -> FlowRun:
-    """Follow gradient flow to its limit."""
-    return flow(problem)
+def follow(problem: Problem, run: Run | FlowRun) -> FlowRun:
+    """Follow gradient flow to its limit; of problems that are the same to the last digit, as they
+    are at the end of the road, one. What is a flow already, a control's, stays what it is."""
+    return run if isinstance(run, FlowRun) else _followed_once(problem, RELU)
+
+
+def leaking_flow(problem: Problem) -> FlowRun:
+    """Follow gradient flow with a slope of .1 below the kink in place of 0: a broken flow."""
+    return _followed_once(problem, Activation(LEAK))
+
+
+def _followed_once(problem: Problem, activation: Activation) -> FlowRun:
+    parts = (problem.gram, problem.labels, problem.starting_predictions)
+    rows = np.concatenate([to_numpy(each).reshape(problem.batch, -1) for each in parts], axis=1)
+    _, first, place = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    place = place.ravel()
+    if first.size == problem.batch:
+        return flow(problem, activation)
+    xp, where = array_namespace(problem.gram), device(problem.gram)
+    one = flow(problem.select(xp.asarray(first, device=where)), activation)
+
+    def repeated(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(value[index] for index in place)
+        if isinstance(value, np.ndarray):
+            return value[place]
+        return xp.take(value, xp.asarray(place, device=where), axis=0)
+
+    names = (field.name for field in fields(FlowRun) if field.name not in ("problem", "activation"))
+    return FlowRun(problem, activation, **{name: repeated(getattr(one, name)) for name in names})
 
 
 def describe(problem: Problem, index: int) -> dict[str, Any]:

@@ -268,6 +268,11 @@ def flow_is_always_at_the_minimum_norm(trial: Trial) -> Margin:
     return flow_ends_at_the_minimum_norm(trial)
 
 
+def pattern_freezes_all_along(trial: Trial) -> Margin:
+    """The active examples are S₊ from step one on, for ever, near the fixture too."""
+    return classes_from_step_one(trial)
+
+
 def gap_vanishes_with_the_step_at_the_fixture(trial: Trial) -> Host:
     """At the fixture too the gap of descent is of the order of its step."""
     return gap(trial)

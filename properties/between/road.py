@@ -188,6 +188,28 @@ theorem = Theorem(
             ),
             because="on orthogonal examples the bound is an equality",
         ),
+        Control(
+            Probable(
+                gaps.pattern_freezes_all_along,
+                given=GIVEN,
+                probability=0.5,
+                at=(at(0.85, 0.3),),
+                status=Status.FALSE,
+            ),
+            because="examples off S₊ that lie along those of S₊ are pulled back above the kink, or "
+            "not below it at once",
+        ),
+        Control(
+            Universal(
+                gaps.end_is_the_fixture,
+                given=(FIXTURE,),
+                at=(FIXTURE_END,),
+                status=Status.FALSE,
+                name="broken_flow_leaks",
+            ),
+            because="with a slope of .1 below the kink the third example goes on being learned",
+            simulate=family.leaking_flow,
+        ),
         *broken_solvers.controls(
             gaps.gap_begins_at_the_closed_form,
             (*GIVEN, ORTHOGONAL),

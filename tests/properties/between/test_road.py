@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import array_api_strict
 import numpy as np
 import pytest
 
@@ -14,6 +15,7 @@ from properties.between import along, family, gaps
 from properties.catalogue import find_theorem
 from properties.vardi_shamir2021 import theorem3
 from verify import Margin, Point, Trial
+from verify.arrays import to_numpy
 from verify.relu import Problem, minimum_norm
 from verify.relu.dynamics.flow import flow
 from verify.relu.effective_dimensions import coherence
@@ -75,6 +77,27 @@ def test_the_road_ends_at_the_fixture(gamma: float) -> None:
     trial = Trial(THEOREM, Point(correlation=1.0, c=0.0, gamma=gamma), problem, 3)
     assert gaps.data_are_the_fixture(trial).holds.all()
     assert margin("end_is_the_fixture", trial).holds.all()
+
+
+def test_the_same_problem_is_followed_once_and_told_every_time() -> None:
+    """Of six problems two are the same twice; each has the flow that it has alone."""
+    problem = draw(4, correlation=0.6, blocks=1).select(np.asarray([2, 0, 3, 2, 1, 0]))
+    for library in (np, array_api_strict):
+        there = Problem.from_gram(
+            library.asarray(problem.gram),
+            library.asarray(problem.labels),
+            starting_predictions=library.asarray(problem.starting_predictions),
+            step_size=0.3,
+            slope_at_zero=1,
+        )
+        found = family.follow(there, None)
+        alone = [flow(problem.select(np.asarray([index]))) for index in range(6)]
+        assert len(found.paths) == 6
+        assert found.paths[0] is found.paths[3]
+        assert found.paths[0] is not found.paths[1]
+        for name in ("status", "events", "last_event", "duals", "predictions", "held", "error"):
+            expected = np.concatenate([to_numpy(getattr(one, name)) for one in alone])
+            assert np.array_equal(to_numpy(getattr(found, name)), expected), name
 
 
 def test_the_third_weight_is_that_of_the_fixture_itself() -> None:
