@@ -13,6 +13,9 @@ from verify.arrays import Array, Namespace, array_namespace
 IDENTITY = 1e-10
 """Relative error up to which two expressions of one quantity count as equal."""
 
+MONOTONE = 1e-12
+"""Increase, relative to the first distance, up to which a distance counts as never increasing."""
+
 KKT = 1e-10
 """Largest relative Karush-Kuhn-Tucker residual of a solution that counts as certified."""
 

@@ -3,8 +3,8 @@
 Coordinates of a point: n examples of d standard Gaussian features (d_over_n in place of d); labels
 uniform in [1/2, 1], of both signs where `labels` is "both"; slope_below, γ of φ(z) = max(z, γz); a
 Gaussian start with ‖w_0‖ about 1, in the data span and out of it, and |v_0| uniform in [1/2, 3/2],
-of both signs where the labels are. No prediction is 0 there, so that φ'(0), 1 here, is not met. For descent: speed = ηλ_max(G), and time, over 1/λ_max(G), until which it goes on.
-All dimensionless.
+of both signs where the labels are. No prediction is 0 there, so that φ'(0), 1 here, is not met. For
+descent: speed = ηλ_max(G), and time, over 1/λ_max(G), until which it goes on. All dimensionless.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from properties.lai2026.setting import gram_is_regular, label_scale, step_of
-from verify.arrays import to_numpy
+from verify.arrays import array_namespace, device, to_numpy
 from verify.claims import Assumption, Status
 from verify.errors import InputError, UnknownName
 from verify.explicit import Explicit, Field
@@ -28,7 +28,7 @@ from verify.relu.nearest_minimum import NearestMinimum, nearest_minimum
 from verify.relu.problem import Problem
 from verify.relu.spectra import Spectrum
 from verify.space import Axis, Point
-from verify.tolerances import IDENTITY
+from verify.tolerances import IDENTITY, REGULAR_ABOVE
 from verify.trial import Trial
 
 CITATION = (
@@ -147,14 +147,29 @@ def run_to_the_limit(problem: Problem) -> Run:
     return descend(problem, RUN_GIVEN_UP)
 
 
-def nearest(problem: Problem, _run: Run) -> NearestMinimum:
-    """Return the global minima nearest to the starts."""
-    return nearest_minimum(problem)
+def nearest(problem: Problem, _run: Any = None) -> NearestMinimum:
+    """Return the global minima nearest to the starts; where the Gram matrix is not positive
+    definite, and so out of scope, NaN and not certified."""
+    low, high = (to_numpy(problem.eigenvalues)[:, end] for end in (0, -1))
+    regular = low > REGULAR_ABOVE * high
+    if regular.all():
+        return nearest_minimum(problem)
+    xp, place = array_namespace(problem.gram), device(problem.gram)
+    change = np.full(tuple(problem.labels.shape), np.nan)
+    kkt = np.full((problem.batch, 4), np.inf)
+    predictions, distance = change.copy(), change[:, 0].copy()
+    if regular.any():
+        index = xp.asarray(np.flatnonzero(regular), device=place)
+        known = nearest_minimum(problem.select(index))
+        change[regular], predictions[regular] = to_numpy(known.change), to_numpy(known.predictions)
+        distance[regular], kkt[regular] = to_numpy(known.distance), to_numpy(known.kkt)
+    found = (xp.asarray(each, device=place) for each in (change, predictions, distance, kkt))
+    return NearestMinimum(problem, *found)
 
 
 def walk(problem: Problem, _run: Run) -> Approach:
     """Return plain gradient descent, and how far it is from the nearest minimum at each step."""
-    return approach(nearest_minimum(problem), GIVEN_UP)
+    return approach(nearest(problem), GIVEN_UP)
 
 
 def first_departure(problem: Problem, index: int) -> int | None:

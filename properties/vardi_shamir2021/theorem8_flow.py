@@ -19,7 +19,7 @@ from verify.margin import Margin
 from verify.measures import Quantiles
 from verify.relu.dynamics.flow import flow
 from verify.relu.effective_dimensions import solve_error
-from verify.relu.nearest_minimum import NearestMinimum, nearest_minimum
+from verify.relu.nearest_minimum import NearestMinimum
 from verify.relu.problem import Problem
 from verify.space import Point
 from verify.theorem import Theorem
@@ -63,11 +63,6 @@ def distances(problem: Problem, run: Followed, to: Host) -> tuple[Host, ...]:
     apart = (changes - to[b] for b, changes in enumerate(run.changes))
     squares = (np.einsum("ti,ij,tj->t", gap, gram[b], gap) for b, gap in enumerate(apart))
     return tuple(np.sqrt(np.maximum(square, 0.0)) for square in squares)
-
-
-def nearest(problem: Problem, _run: Followed) -> NearestMinimum:
-    """Return the global minima nearest to the starts."""
-    return nearest_minimum(problem)
 
 
 # Assumptions and claims.
@@ -243,7 +238,7 @@ theorem = Theorem(
     cells=CELLS,
     draw=setting.draw,
     simulate=follow,
-    references={"nearest": nearest},
+    references={"nearest": setting.nearest},
     describe=setting.describe,
     measures=(
         Quantiles(

@@ -20,13 +20,15 @@ from typing import Any
 import numpy as np
 
 from verify.arrays import Array, array_namespace, to_numpy
+from verify.errors import InputError
 from verify.relu.nearest_minimum import NearestMinimum
-from verify.tolerances import IDENTITY, summation
+from verify.tolerances import MONOTONE, summation
 
 Host = np.ndarray[Any, Any]
 
 _HELD = 1e100
-"""Size of the residual at which a walk that diverges stays put, before it overflows."""
+"""Size of the residual, and of the next step's, at which a walk that diverges stays put, before it
+overflows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +42,7 @@ class Approach:
     excess, excess_rounding: (B,), the largest sum of the change of ‖w − w̃‖² in a step and
         η(2 − ηλ_max(G))‖r_D‖², and a bound on the error of each; in squared units of weights.
     first_increase: (B,), the first step that adds more to ‖w − w̃‖ than its error bound and
-        `IDENTITY`·‖w̃ − w_0‖, 0 if none does.
+        `MONOTONE`·‖w̃ − w_0‖, 0 if none does.
     settled: (B,), whether the residual of the active examples fell below the tolerance; if not,
         the last step is not the limit (a walk that diverges is held before it overflows).
     steps: (B,), the steps taken.
@@ -63,12 +65,18 @@ def approach(nearest: NearestMinimum, max_steps: int = 2_000, tolerance: float =
 
     Until the residual of the active examples is below `tolerance` times the largest label or
     starting prediction; what is kept does not grow with the number of steps.
+
+    Raises InputError for max_steps below 1, and a tolerance that is not in [0, 1).
     """
+    if not isinstance(max_steps, int | np.integer) or max_steps < 1:
+        raise InputError(f"max_steps={max_steps!r}, expected a whole number of at least 1")
+    if not 0 <= tolerance < 1:
+        raise InputError(f"tolerance={tolerance!r}, expected a number in [0, 1)")
     problem = nearest.problem
     frame, xp = _Frame.of(nearest), array_namespace(problem.gram)
     size = xp.abs(problem.labels) + xp.abs(frame.start)
     small = tolerance * to_numpy(xp.max(size, axis=-1))
-    allowed = IDENTITY * to_numpy(nearest.distance)
+    allowed = MONOTONE * to_numpy(nearest.distance)
     worst = {
         "increase": np.full(problem.batch, -np.inf),
         "increase_rounding": np.zeros(problem.batch),
@@ -80,7 +88,7 @@ def approach(nearest: NearestMinimum, max_steps: int = 2_000, tolerance: float =
     for step in range(1, max_steps + 2):
         here = _look(frame, change)
         settled = here.residual <= small
-        moving = ~settled & (here.residual <= _HELD)
+        moving = ~settled & here.bounded
         if step > max_steps or not moving.any():
             break
         worst = {
@@ -145,10 +153,12 @@ class _Look:
     """Where the walks are, and what their next steps do: see `Approach`.
 
     move: (B, n), what the step takes from the coefficients.   residual: (B,), ‖r_D‖.
+    bounded: (B,), where no number is about to overflow; nothing is known of steps elsewhere.
     """
 
     move: Array
     residual: Host
+    bounded: Host
     left: Host
     increase: Host
     increase_rounding: Host
@@ -174,9 +184,12 @@ def _look(frame: _Frame, change: Array) -> _Look:
         (change - nearest.change, apart),
     )
     products = to_numpy(xp.sum(xp.stack([one * other for one, other in pairs]), axis=-1))
-    size, far, blurred = np.sqrt(products[:3])
+    length, far, blurred = np.sqrt(products[:3])
     curvature, pull, square = products[3:]
-    by, speed = eta * (eta * curvature - 2 * pull), eta * frame.highest
+    speed = eta * frame.highest
+    bounded = np.maximum(1.0, speed) * length <= _HELD
+    size, curvature, pull = np.where(bounded, (length, curvature, pull), 0.0)
+    by = eta * (eta * curvature - 2 * pull)
     # A product loses its digits where w is almost at w̃, but ‖w − w̃‖ ≥ ‖X(w − w̃)‖/√λ_max.
     left = np.sqrt(np.maximum(square, far * far / frame.highest))
     both = left + np.sqrt(np.maximum(left * left + by, 0.0))
@@ -187,7 +200,8 @@ def _look(frame: _Frame, change: Array) -> _Look:
     rounding += gamma * eta * size * ((4 + speed) * size + 2 * far)
     return _Look(
         move=problem.step_size[:, None] * residual,
-        residual=size,
+        residual=length,
+        bounded=bounded,
         left=left,
         increase=by / both,
         increase_rounding=rounding / both,

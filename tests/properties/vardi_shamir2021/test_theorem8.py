@@ -98,7 +98,9 @@ def grown_by(name: str, power: int, share: float) -> Change:
 CASES: tuple[tuple[str, str, Callable[[], Change]], ...] = (
     ("distance_at_most_doubles", "walk", lambda: at_distance(2 + 1e-6)),
     ("distance_at_most_doubles", "run", lambda: gone_too_far(2 + 1e-6)),
-    ("distance_never_increases", "walk", lambda: grown_by("increase", 1, 2e-10)),
+    ("distance_never_increases", "walk", lambda: grown_by("increase", 1, 2e-12)),
+    ("plain_steps_end_where_the_run_does", "walk", lambda: times("change", 1 + 1e-5)),
+    ("plain_steps_end_where_the_run_does", "run", lambda: gone_too_far(1 - 1e-5)),
     ("distance_never_increases", "run", lambda: gone_too_far(2 + 1e-6)),
     ("distance_never_increases", "run", lambda: gone_too_far(-1e-6)),
     ("distance_falls_with_the_loss", "walk", lambda: grown_by("excess", 2, 2e-10)),
@@ -121,7 +123,8 @@ def test_a_claim_that_holds_is_violated_where_a_witness_is_perturbed(
     [
         ("distance_at_most_doubles", "walk", lambda: at_distance(2 - 1e-6)),
         ("distance_at_most_doubles", "run", lambda: gone_too_far(2 - 1e-6)),
-        ("distance_never_increases", "walk", lambda: grown_by("increase", 1, 0.5e-10)),
+        ("distance_never_increases", "walk", lambda: grown_by("increase", 1, 0.5e-12)),
+        ("plain_steps_end_where_the_run_does", "run", lambda: gone_too_far(1 - 0.5e-6)),
         ("distance_never_increases", "run", lambda: gone_too_far(2 - 1e-6)),
         ("distance_falls_with_the_loss", "walk", lambda: grown_by("excess", 2, 0.5e-10)),
     ],
@@ -144,6 +147,9 @@ def test_just_within_its_bound_a_claim_holds(
         ("distance_at_most_doubles", "walk", every("settled", False)),
         ("distance_never_increases", "walk", every("settled", False)),
         ("distance_falls_with_the_loss", "walk", every("settled", False)),
+        ("plain_steps_end_where_the_run_does", "walk", every("settled", False)),
+        ("plain_steps_end_where_the_run_does", "run", every("status", "undecided")),
+        ("plain_steps_end_where_the_run_does", "run", every("near_ties", 1)),
         ("limit_is_the_nearest_minimum", "walk", both(times("left", 9.0), every("settled", False))),
         *(
             (claim, "nearest", lambda best: replace(best, kkt=best.kkt + 1.0))
@@ -304,6 +310,35 @@ def test_every_problem_has_slope_one_at_zero_and_the_axes_can_be_drawn() -> None
             if axis.name != "c":
                 speed = problem.step_size * problem.eigenvalues[:, -1]
                 np.testing.assert_allclose(speed, point.get("speed", 1.0), rtol=1e-12)
+
+
+def test_where_the_gram_matrix_is_singular_nothing_is_known_and_the_rest_of_a_batch_is() -> None:
+    row = np.asarray([1.0, 2.0, 0.0])
+    pairs = np.stack([[row, row], [row, row[::-1]], [row, -row]])
+    problem = Problem.from_features(
+        pairs, [1.0, 0.0], starting_weights=np.ones((1, 3)), step_size=0.1, slope_at_zero=1
+    )
+    trial = Trial(THEOREM, None, problem, 3)
+    known = np.asarray([False, True, False])
+    assert (setting.nearest(problem).certified == known).all()
+    assert (setting.gram_is_regular(trial).holds == known).all()
+    for claim in THEOREM.claims:
+        found = claim.inequality(trial)
+        assert not (found.holds | found.violated)[~known].any(), claim.id
+        assert (scope_of(claim, trial) != IN_SCOPE)[~known].all(), claim.id
+    assert margin("distance_never_increases", trial).holds[known].all()
+
+
+def test_unknown_names_and_steps_that_are_none_are_refused() -> None:
+    generator = np.random.default_rng(0)
+    for odd, message in (
+        ({"others": "foo"}, "others='foo' is unknown: use one of zero, negative"),
+        ({"speed": 0.0}, "speed=0.0, expected a positive number"),
+        ({"speed": -1.0}, "speed=-1.0"),
+        ({"start": "foo"}, "use one of"),
+    ):
+        with pytest.raises(InputError, match=message):
+            THEOREM.draw(Point(n=2, d=5, **odd), generator, 2)
 
 
 # Outside the scope.

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from verify.errors import InputError
 from verify.relu.approach import approach
 from verify.relu.nearest_minimum import nearest_minimum
 from verify.relu.problem import Problem
@@ -178,9 +179,38 @@ def test_a_walk_that_diverges_is_held_before_it_overflows():
     found = approach(nearest_minimum(problem), 2_000)
     assert not found.settled[0]
     assert found.steps < 100
-    assert 1e100 < found.left < 1e110
+    assert 1e98 < found.left < 1e110
     assert found.first_increase == 1
     assert np.isfinite([found.travelled, found.increase, found.excess]).all()
+
+
+@pytest.mark.parametrize("step_size", [1e40, 1e90, 1e99])
+def test_a_step_however_long_is_seen_to_lead_away_and_nothing_overflows(step_size):
+    problem = Problem.from_gram(
+        [[1.0, 0.5], [0.5, 1.0]], [1.0, 0.5], starting_predictions=[[0.1, 0.1]],
+        step_size=step_size, slope_at_zero=1,
+    )  # fmt: skip
+    found = approach(nearest_minimum(problem), 50)
+    assert found.first_increase == 1
+    assert np.isfinite(found.increase).all()
+    assert found.increase > 0.1 * step_size
+    assert np.isfinite(found.left).all()
+
+
+@pytest.mark.parametrize(
+    ("odd", "message"),
+    [
+        ({"max_steps": 0}, "max_steps=0"),
+        ({"max_steps": 2.5}, "max_steps=2.5"),
+        ({"tolerance": np.nan}, "tolerance=nan"),
+        ({"tolerance": 1.0}, "tolerance=1.0"),
+        ({"tolerance": -1e-13}, "tolerance=-1e-13"),
+    ],
+)
+def test_limits_that_mean_nothing_are_refused(odd, message):
+    problem = Problem.from_gram([[1.0]], [1.0], starting_predictions=[[0.5]], step_size=0.1)
+    with pytest.raises(InputError, match=message):
+        approach(nearest_minimum(problem), **odd)
 
 
 def test_a_problem_in_a_batch_walks_as_it_does_alone():
