@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from math import sqrt
 from typing import Any
 
@@ -15,6 +16,14 @@ from verify.errors import InputError
 from verify.tolerances import epsilon
 
 Floats = NDArray[np.float64]
+
+
+@cache
+def blas() -> Any:
+    """Return SciPy's BLAS, imported when it is first needed: that takes a sixth of a second."""
+    from scipy.linalg import blas
+
+    return blas
 
 
 def solve_positive_definite(matrix: Array, right: Array) -> Array:
@@ -107,16 +116,6 @@ def conjugate_gradients(
     quick for small condition numbers only, and is given up after 48 steps. Each problem goes
     through the same arithmetic whatever the others of its batch are.
     """
-    if is_numpy(rows) and rows.shape[:2] == (1, 1):
-        guess = None if start is None else start[0, 0]
-
-        def image_of(row: Floats) -> Floats:
-            return np.asarray(times(row[None, None])[0, 0])
-
-        found, ended = conjugate_gradients_of_one(
-            image_of, mask[0], rows[0, 0], float(largest[0]), guess, tolerance
-        )
-        return found[None, None], np.asarray([ended])
     xp = array_namespace(rows)
     dot, inside = xp.vecdot, xp.astype(mask, rows.dtype)[:, None, :]
     eps = epsilon(rows)

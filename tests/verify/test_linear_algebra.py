@@ -7,6 +7,7 @@ from verify.arrays import backend, to_numpy
 from verify.errors import BackendUnavailable, InputError
 from verify.linear_algebra import (
     conjugate_gradients,
+    conjugate_gradients_of_one,
     masked,
     solve_on,
     solve_positive_definite,
@@ -150,33 +151,27 @@ def test_conjugate_gradients_find_the_same_alone_as_in_a_batch(guess, tolerance)
     rows, mask = rng.normal(size=(6, 1, 30)), rng.random((6, 30)) < 0.6
     mask[0] = False
     largest = np.linalg.eigvalsh(matrix)[:, -1]
-
-    def solved(index, start):
-        there = matrix[index]
-        return conjugate_gradients(
-            lambda a: (there @ a.swapaxes(1, 2)).swapaxes(1, 2),
-            mask[index], rows[index], largest[index], start, tolerance,
-        )  # fmt: skip
-
     start = rng.normal(size=(6, 1, 30)) / largest.mean() if guess else None
-    together, ended = solved(np.arange(6), start)
+    together, ended = conjugate_gradients(
+        lambda a: (matrix @ a.swapaxes(1, 2)).swapaxes(1, 2), mask, rows, largest, start, tolerance
+    )
     assert ended.all()
     for b in range(6):
-        alone, ended = solved(np.array([b]), None if start is None else start[b : b + 1])
-        assert ended.all()
-        np.testing.assert_allclose(alone[0], together[b], rtol=1e-10, atol=1e-18)
+        alone, ended = conjugate_gradients_of_one(
+            matrix[b].__matmul__, mask[b], rows[b, 0], largest[b],
+            None if start is None else start[b, 0], tolerance,
+        )  # fmt: skip
+        assert ended
+        np.testing.assert_allclose(alone, together[b, 0], rtol=1e-10, atol=1e-18)
         on = np.flatnonzero(mask[b])
         expected = np.linalg.solve(matrix[b][np.ix_(on, on)], rows[b, 0, on])
         close = 1e-13 if tolerance is None else 1e-6
-        np.testing.assert_allclose(alone[0, 0, on], expected, rtol=0, atol=close / 100)
-        assert not alone[0, 0, ~mask[b]].any()
+        np.testing.assert_allclose(alone[on], expected, rtol=0, atol=close / 100)
+        assert not alone[~mask[b]].any()
 
 
 def test_conjugate_gradients_that_do_not_come_to_an_end_say_so():
-    matrix = np.diag(np.geomspace(1.0, 1e12, 80))
-    for batch in (1, 2):
-        rows = np.ones((batch, 1, 80))
-        _, ended = conjugate_gradients(
-            lambda a: a @ matrix, np.ones((batch, 80), dtype=bool), rows, np.full(batch, 1e12)
-        )
-        assert not ended.any()
+    matrix, everything = np.diag(np.geomspace(1.0, 1e12, 80)), np.ones((2, 80), dtype=bool)
+    rows, largest = np.ones((2, 1, 80)), np.full(2, 1e12)
+    assert not conjugate_gradients(lambda a: a @ matrix, everything, rows, largest)[1].any()
+    assert not conjugate_gradients_of_one(matrix.__matmul__, everything[0], rows[0, 0], 1e12)[1]

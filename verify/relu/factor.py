@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.linear_algebra import conjugate_gradients_of_one
+from verify.linear_algebra import blas, conjugate_gradients_of_one
 from verify.tolerances import summation
 
 Floats = NDArray[np.float64]
@@ -78,12 +78,10 @@ class Factor:
     def times(self, rows: Floats) -> Floats:
         """Return Ga for each of the rows a of (B, m, n)."""
 
-        return self._each(rows, self._image)
+        def image(b: int, row: Floats) -> Floats:
+            return _placed(_image(self._upper(b), row[self.order[b]]), self.place[b])
 
-    def _image(self, b: int, row: Floats) -> Floats:
-        upper = self._upper(b)
-        there = _times_lower(upper, _times_upper(upper, row[self.order[b]]))
-        return _placed(there, self.place[b])
+        return self._each(rows, image)
 
     def solve(self, rows: Floats) -> Floats:
         """Return G⁻¹b for each of the rows b of (B, m, n)."""
@@ -110,14 +108,16 @@ class Factor:
             if leading[b]:
                 found[b, k] = self.restored(b, self.forward(b, rows[b, k]))
                 continue
-            found[b, k], ended = conjugate_gradients_of_one(
-                partial(self._image, b),
-                mask[b],
-                rows[b, k],
+            upper, order = self._upper(b), self.order[b]
+            solution, ended = conjugate_gradients_of_one(
+                partial(_image, upper),
+                mask[b, order],
+                rows[b, k, order],
                 self.range[1][b],
-                None if start is None else start[b, k],
+                None if start is None else start[b, k, order],
                 tolerance,
             )
+            found[b, k] = solution[self.place[b]]
             solved[b] &= ended
         return found, solved
 
@@ -255,27 +255,24 @@ def _placed(values: Floats, place: NDArray[np.int64]) -> Floats:
 
 
 def _times_lower(upper: Floats, row: Floats) -> Floats:
-    from scipy.linalg.blas import dtrmv
-
-    return np.asarray(dtrmv(upper, row, lower=0, trans=1))
+    return np.asarray(blas().dtrmv(upper, row, lower=0, trans=1))
 
 
 def _times_upper(upper: Floats, row: Floats) -> Floats:
-    from scipy.linalg.blas import dtrmv
+    return np.asarray(blas().dtrmv(upper, row, lower=0, trans=0))
 
-    return np.asarray(dtrmv(upper, row, lower=0, trans=0))
+
+def _image(upper: Floats, row: Floats) -> Floats:
+    """Return LLᵀ times a row, all in the order of L."""
+    return _times_lower(upper, _times_upper(upper, row))
 
 
 def _solve_lower(upper: Floats, row: Floats) -> Floats:
-    from scipy.linalg.blas import dtrsv
-
-    return np.asarray(dtrsv(upper, row, lower=0, trans=1))
+    return np.asarray(blas().dtrsv(upper, row, lower=0, trans=1))
 
 
 def _solve_upper(upper: Floats, row: Floats) -> Floats:
-    from scipy.linalg.blas import dtrsv
-
-    return np.asarray(dtrsv(upper, row, lower=0, trans=0))
+    return np.asarray(blas().dtrsv(upper, row, lower=0, trans=0))
 
 
 def _comparison_range(lower: Floats) -> tuple[float, float]:

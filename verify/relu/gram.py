@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from verify.arrays import Array, Backend, array_namespace, flatnonzero, placed, to_numpy
-from verify.linear_algebra import conjugate_gradients, solve_on
+import numpy as np
+
+from verify.arrays import Array, Backend, array_namespace, flatnonzero, is_numpy, placed, to_numpy
+from verify.linear_algebra import conjugate_gradients, conjugate_gradients_of_one, solve_on
 from verify.relu.factor import Factor
 from verify.tolerances import REGULAR_ABOVE, SINGULAR_BELOW, summation
 
@@ -244,10 +246,19 @@ class Gram:
                 )
                 solution = placed(some, part, solution)
             return solution
-        solution, solved = conjugate_gradients(
-            self.times, mask, rows, self.size, start=start, tolerance=tolerance
-        )
+        solution, solved = self._by_conjugate_gradients(mask, rows, start, tolerance)
         return solution if rough else self._mended(solution, solved, mask, rows)
+
+    def _by_conjugate_gradients(
+        self, mask: Array, rows: Array, start: Array | None, tolerance: float | None
+    ) -> tuple[Array, Array]:
+        if not is_numpy(rows) or rows.shape[:2] != (1, 1):
+            return conjugate_gradients(self.times, mask, rows, self.size, start, tolerance)
+        matrix, guess = self.dense[0], None if start is None else start[0, 0]
+        solution, solved = conjugate_gradients_of_one(
+            matrix.__matmul__, mask[0], rows[0, 0], float(self.size[0]), guess, tolerance
+        )
+        return solution[None, None], np.asarray([solved])
 
     def _mended(self, solution: Array, solved: Array, mask: Array, rows: Array) -> Array:
         """Return the solutions, those that are not `solved`, (B,), by Cholesky."""

@@ -96,7 +96,7 @@ class LeastNorm:
         fewest = xp.full((self.bound.shape[0],), size + 1, dtype=xp.int64, device=where)
         patience = xp.full_like(fewest, _PATIENCE)
         left = fewest > 0
-        ended = (active, xp.zeros_like(self.bound))
+        ended = None
         for _ in range(most):
             found = program._multipliers(active, multipliers, rough)
             multipliers = found if open_ is None else xp.where(open_[:, None], found, multipliers)
@@ -107,7 +107,7 @@ class LeastNorm:
             if not still:
                 break
             if 2 * still <= int(open_.shape[0]):
-                ended = placed(left, active, ended[0]), placed(left, multipliers, ended[1])
+                ended = _settled(left, active, multipliers, ended)
                 left, index = placed(left, open_, left), flatnonzero(open_)
                 program, active, multipliers, wrong, count, open_, fewest, patience = (
                     _taken(each, index)
@@ -127,7 +127,7 @@ class LeastNorm:
             patience = xp.where(better, xp.full_like(patience, _PATIENCE), patience - 1)
             last = xp.max(xp.where(wrong, places, xp.zeros_like(places)), axis=-1)
             active = active ^ (wrong & ((patience >= 0)[:, None] | (places == last[:, None])))
-        return placed(left, active, ended[0]), placed(left, multipliers, ended[1])
+        return _settled(left, active, multipliers, ended)
 
     def value(self, multipliers: Array) -> Array:
         """Return the dual value 2bᵀμ − μᵀKμ, (B,): at most the least ‖z‖², for any multipliers.
@@ -137,17 +137,19 @@ class LeastNorm:
         xp = array_namespace(multipliers)
         wrong = ~self.equality & (multipliers < 0)
         signed = xp.where(wrong, xp.zeros_like(multipliers), multipliers)
-        return xp.sum(signed * (2 * self.bound - self._image(signed)), axis=-1)
+        return xp.sum(signed * (2 * self.bound - self.image(signed)), axis=-1)
 
-    def residuals(self, multipliers: Array) -> Array:
+    def residuals(self, multipliers: Array, image: Array | None = None) -> Array:
         """Return the four relative Karush–Kuhn–Tucker residuals, (B, 4), of any multipliers.
+
+        image: Kμ, (B, N), where it is known.
 
         Equality max|(Kμ − b)_E| and inequality max((b − Kμ)_I)₊, over max|b|; sign max(−μ_I)₊
         over max|μ|; complementarity max|μ_I (Kμ − b)_I| over the product of the two scales.
         """
         xp = array_namespace(multipliers)
         zero = xp.zeros_like(multipliers)
-        slack = self._image(multipliers) - self.bound
+        slack = (self.image(multipliers) if image is None else image) - self.bound
         loose = xp.where(self.inequality, slack, zero)
         signed = xp.where(self.inequality, multipliers, zero)
         bound, size = _scale(self.bound), _scale(multipliers)
@@ -159,7 +161,7 @@ class LeastNorm:
         ]
         return xp.stack(worst, axis=-1)
 
-    def _image(self, multipliers: Array) -> Array:
+    def image(self, multipliers: Array) -> Array:
         """Return Kμ, (B, N)."""
         return self.side * self.gram.times((self.side * multipliers)[:, None, :])[:, 0, :]
 
@@ -179,7 +181,7 @@ class LeastNorm:
         The error of Kμ is relative to its terms, or, where μ is rough, to the residual left.
         """
         xp = array_namespace(active)
-        slack = self._image(multipliers) - self.bound
+        slack = self.image(multipliers) - self.bound
         highest, norm = self.gram.size, xp.linalg.vector_norm
         if rough:
             error = 2 * ROUGH * norm(self.bound, axis=-1)
@@ -195,6 +197,15 @@ class LeastNorm:
         """Return the programs at the integer positions `index`, (K,)."""
         arrays = (self.side, self.bound, self.equality, self.inequality)
         return LeastNorm(self.gram.take(index), *(_taken(array, index) for array in arrays))
+
+
+def _settled(
+    left: Array, active: Array, multipliers: Array, ended: tuple[Array, Array] | None
+) -> tuple[Array, Array]:
+    """Return F and μ of all programs: those of the programs `left`, (B,), and of the others."""
+    if ended is None:
+        return active, multipliers
+    return placed(left, active, ended[0]), placed(left, multipliers, ended[1])
 
 
 def _taken(what: Any, index: Array) -> Any:

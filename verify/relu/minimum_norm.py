@@ -146,14 +146,22 @@ def alone(problem: Problem, neuron: int, anchor: Array | None = None) -> LeastNo
 def _solved_alone(problem: Problem) -> MinimumNorm:
     """Return each neuron's own least-norm global minimum, as if that were the optimum."""
     xp = array_namespace(problem.labels)
-    duals = [mirror(problem, k) * alone(problem, k).solve() for k in range(problem.neurons)]
+    duals, squares, residuals = [], [], []
+    for k in range(problem.neurons):
+        program = alone(problem, k)
+        multipliers = program.solve()
+        image = program.image(multipliers)
+        duals.append(program.side * multipliers)
+        squares.append(xp.vecdot(multipliers, image))
+        residuals.append(program.residuals(multipliers, image))
     stacked = xp.stack(duals, axis=1)
-    norm = _norm(problem, stacked)
+    square = xp.sum(xp.stack(squares, axis=0), axis=0)
+    norm = xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))
     return MinimumNorm(
         problem=problem,
         duals=stacked,
         norm=norm,
-        kkt=optimality_residuals(problem, stacked),
+        kkt=xp.max(xp.stack(residuals, axis=0), axis=0),
         bracket=xp.stack([norm, norm], axis=-1),
         settled=np.ones(problem.batch, dtype=bool),
         decoupled_norm=norm,

@@ -16,6 +16,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from verify.errors import InputError, UnknownName
+from verify.linear_algebra import blas
 from verify.relu.spectra import Spectrum
 
 Floats = NDArray[np.float64]
@@ -203,11 +204,9 @@ def _blocks_of_columns(values: Floats, ends: Floats, block: int) -> Iterator[Flo
 
 def _add_squares(gram: Floats, columns: Floats) -> None:
     """Add Σ z zᵀ over the columns z, (block, batch, n), to the upper triangles of `gram`."""
-    from scipy.linalg.blas import dsyrk
-
     for b, matrix in enumerate(gram):
         # In the order of memory that BLAS takes, the lower triangle of the transpose.
-        dsyrk(1.0, columns[:, b, :].T, beta=1.0, c=matrix.T, lower=1, overwrite_c=1)
+        blas().dsyrk(1.0, columns[:, b, :].T, beta=1.0, c=matrix.T, lower=1, overwrite_c=1)
 
 
 def _mirrored(gram: Floats) -> Floats:
