@@ -44,8 +44,7 @@ def implicit_bias_gap(run: Run | FlowRun | SteppingRun, best: MinimumNorm) -> Ar
     if not _of_the_relu(run):
         raise InputError(
             f"run={run!r}, expected a run of the ReLU, whose global minimum best is, by descend, "
-            "descend_in_small_steps or flow; what to compare others with is in docs/guide.md, "
-            "Dynamics"
+            "descend_in_small_steps or flow; docs/dynamics.md says what to compare others with"
         )
     xp = array_namespace(run.duals)
     if run.duals.shape != best.duals.shape:
