@@ -1,10 +1,10 @@
-"""Which side of its kink every neuron is on for every example, and what it does on the kink.
+"""The vector field of networks on given sides of the kinks, and what a neuron does on a kink.
 
 On one side of every kink the vector field of a network is smooth. Where the fields of both sides
 lead towards a kink, the solution stays on it (Filippov 1988, §4) [D]: the slope there takes the
 value s between γ and 1 that keeps the prediction at zero. With z = s·g for the held examples S of a
 neuron and h = φ'·g for the others, G_SS z = −G_S· h. Gradient descent with a small step chatters
-there instead, with the same average.
+there instead, with the same average. Which side comes next is told by `sides`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,6 @@ BELOW, ABOVE, HELD = 0, 1, 2
 
 ON_KINK = 1e-13
 """Predictions up to this multiple of ‖w_k‖‖x_i‖ are at their kink."""
-
-_OUTSIDE = 1e-9
-"""How far a held slope is outside [γ, 1] when the neuron leaves the kink: above rounding."""
-
-LATE = 1e-6
-"""How far beyond that it may be found: the field has no jump there, the error is of its square."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,119 +49,130 @@ class Motion:
         """Return the motions at the integer positions `index`, (K,)."""
         return replace(self, network=self.network.select(index))
 
-    def start(self) -> tuple[Host, Host]:
-        """Return state, (B, m, n + 1), and sides, (B, m, n), at the start.
+    def start(self) -> tuple[Host, Field]:
+        """Return state, (B, m, n + 1), and field at the start.
 
         The state's first n entries are what the coefficients gained, the last is v_k.
         """
         network = self.network
         outputs = network.output_weights[:, :, None]
         state = np.concatenate([np.zeros_like(network.starting_predictions), outputs], axis=-1)
-        return state, np.where(network.starting_predictions > 0, ABOVE, BELOW)
+        return state, self.field(np.where(network.starting_predictions > 0, ABOVE, BELOW))
 
-    def look(self, state: Host, sides: Host) -> Look:
-        """Return predictions and rates at a state, for given sides of the kinks."""
-        network, outputs = self.network, state[:, :, -1]
-        predictions = network.predictions(state[:, :, :-1])
-        slopes = np.where(sides == ABOVE, 1.0, self.leak)
-        activations = np.where(sides == HELD, 0.0, slopes * predictions)
-        pull = self.force(np.sum(outputs[:, :, None] * activations, axis=1), network.labels)
-        sloped = np.where(sides == HELD, 0.0, slopes * pull[:, None, :])
-        if (sides == HELD).any():
-            sloped = sloped + _holding(network.gram, sloped, sides == HELD)
-        rate = np.empty_like(state)
-        rate[:, :, :-1] = -outputs[:, :, None] * sloped
-        rate[:, :, -1] = 0.0
-        if self.trains_outputs:
-            rate[:, :, -1] = -np.sum(activations * pull[:, None, :], axis=-1)
-        terms = np.sum(np.abs(outputs)[:, :, None] * np.abs(predictions), axis=1)
-        pulls = np.abs(pull) > 10 * ON_KINK * (terms + np.abs(network.labels))
-        return Look(rate, predictions, rate[:, :, :-1] @ network.gram, pull, pulls, sloped)
-
-    def sizes(self, state: Host, predictions: Host) -> Host:
-        """Return a lower estimate of ‖w_k‖, (B, m, 1): the longest part along an example, or |v_k|
-        where both layers move and that is longer."""
-        along = np.max(np.abs(predictions) / self.network.lengths[:, None, :], axis=-1)
-        if self.trains_outputs:
-            along = np.maximum(along, np.abs(state[:, :, -1]))
-        return np.asarray(along[:, :, None] + 1e-300)
-
-    def beyond(self, look: Look, sides: Host, sizes: Host) -> Host:
-        """Return how far each prediction or held slope is beyond its side, (B, m, n), ≤ 0 if not.
-
-        Predictions in units of ‖w_k‖‖x_i‖, less `ON_KINK`; slopes less their tolerance.
-        """
-        relative = look.predictions / (sizes * self.network.lengths[:, None, :])
-        return np.where(
-            sides == HELD,
-            np.abs(self.slope_held(look) - (1 + self.leak) / 2) - (1 - self.leak) / 2 - _OUTSIDE,
-            np.where(sides == ABOVE, -relative, relative) - ON_KINK,
-        )
-
-    def slope_held(self, look: Look) -> Host:
-        """Return the slopes s = z/g, (B, m, n), meaningful where a pair is held; the middle one
-        where g is not known so well, and nothing hinges on it."""
-        known = look.pulls[:, None, :]
-        pull = np.where(known, look.pull[:, None, :], 1.0)
-        return np.where(known, look.sloped / pull, (1 + self.leak) / 2)
-
-    def switch(self, state: Host, sides: Host, look: Look) -> tuple[Host, Host]:
-        """Return new sides, with the first pair of each network that is due on another side, and
-        the mask of networks where one was, (B,).
-
-        Due: a prediction on its kink that moves beyond it, or a held slope outside [γ, 1].
-        """
-        sizes = self.sizes(state, look.predictions)
-        depth = np.where(sides == ABOVE, look.predictions, -look.predictions)
-        near = depth <= ON_KINK * sizes * self.network.lengths[:, None, :]
-        outward = np.where(sides == ABOVE, look.velocities < 0, look.velocities > 0)
-        leaving = (sides == HELD) & (self.beyond(look, sides, sizes) > 0)
-        due = leaving | ((sides != HELD) & near & outward)
-        which = np.flatnonzero(due.any(axis=(1, 2)))
-        if not which.size:
-            return sides, np.zeros(self.network.batch, dtype=bool)
-        first = np.argmax(due[which].reshape(which.size, -1), axis=-1)
-        place = (which, *np.unravel_index(first, sides.shape[1:]))
-        other = np.where(sides[place] == ABOVE, BELOW, ABOVE)
-        upward = self.slope_held(look)[place] > (1 + self.leak) / 2
-        other = np.where(leaving[place], np.where(upward, ABOVE, BELOW), other)
-        crossed = sides.copy()
-        crossed[place] = other
-        there = self.select(which).look(state[which], crossed[which]).velocities
-        velocity = there[(np.arange(which.size), *place[1:])]
-        back = np.where(other == ABOVE, velocity < 0, velocity > 0) & ~leaving[place]
-        crossed[place] = np.where(back, HELD, other)
-        moved = np.zeros(self.network.batch, dtype=bool)
-        moved[which] = True
-        return crossed, moved
+    def field(self, sides: Host) -> Field:
+        """Return the vector field on given sides of the kinks, (B, m, n)."""
+        held = sides == HELD
+        slopes = np.where(held, 0.0, np.where(sides == ABOVE, 1.0, self.leak))
+        holders = np.nonzero(held.any(axis=-1))
+        return Field(self, sides, slopes, holders, _holding(self.network.gram, held, holders))
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
     """Networks at one state.
 
-    rate: (B, m, n + 1), of the state.   predictions, velocities: (B, m, n), β and dβ/dt.
-    pull: (B, n), g.   pulls: (B, n), where g is above what `ON_KINK` blurs.
-    sloped: (B, m, n), slope times pull.
+    rate: (B, m, n + 1), of the state.   outputs: (B, m), the v_k.
+    predictions, velocities: (B, m, n), β and dβ/dt.
+    pull: (B, n), g.   sloped: (B, m, n), slope times pull.
+    sizes: (B, m, 1), a lower estimate of ‖w_k‖: the longest part along an example, or |v_k| where
+    both layers move and that is longer.
     """
 
     rate: Host
+    outputs: Host
     predictions: Host
     velocities: Host
     pull: Host
-    pulls: Host
     sloped: Host
+    sizes: Host
+
+    def select(self, index: Host) -> Look:
+        """Return the looks at the integer positions `index`, (K,)."""
+        return Look(*(getattr(self, name)[index] for name in Look.__dataclass_fields__))
+
+    def where(self, mask: Host, other: Look) -> Look:
+        """Return these looks where `mask`, (B,), and the `other` elsewhere."""
+        if mask.all():
+            return self
+        return Look(
+            *(
+                np.where(mask.reshape(-1, *([1] * (one.ndim - 1))), one, getattr(other, name))
+                for name, one in vars(self).items()
+            )
+        )
 
 
-def _holding(gram: Host, sloped: Host, held: Host) -> Host:
-    """Return z, (B, m, n), zero off the held pairs, with (G(h + z))_S = 0 for every neuron."""
-    found = np.zeros_like(sloped)
-    batch, neuron = np.nonzero(held.any(axis=-1))
-    mask, matrix = held[batch, neuron], gram[batch]
+@dataclass(frozen=True, eq=False)
+class Field:
+    """The vector field of B networks on given sides of the kinks: smooth.
+
+    sides: (B, m, n).   slopes: (B, m, n), 1 or γ, 0 for held pairs.
+    holders: the K neurons that hold an example, as (network, neuron), (K,) each.
+    holding: (K, n, n), from h to z: h·holding is zero but on the held examples.
+    """
+
+    motion: Motion
+    sides: Host
+    slopes: Host
+    holders: tuple[Host, ...]
+    holding: Host
+
+    @property
+    def holds(self) -> bool:
+        """Whether any neuron stays on a kink."""
+        return bool(self.holding.size)
+
+    def select(self, index: Host) -> Field:
+        """Return the fields at the integer positions `index`, (K,), in ascending order."""
+        network, neuron = self.holders
+        place = np.searchsorted(index, network)
+        kept = np.flatnonzero(index[np.minimum(place, len(index) - 1)] == network)
+        return Field(
+            self.motion.select(index),
+            self.sides[index],
+            self.slopes[index],
+            (place[kept], neuron[kept]),
+            self.holding[kept],
+        )
+
+    def rate(self, state: Host) -> Host:
+        """Return the rate of change of a state, (B, m, n + 1)."""
+        return self._evaluated(state)[0]
+
+    def look(self, state: Host) -> Look:
+        """Return predictions, rates and sizes at a state."""
+        network = self.motion.network
+        rate, predictions, pull, sloped = self._evaluated(state)
+        outputs, velocities = state[:, :, -1], rate[:, :, :-1] @ network.gram
+        sizes = np.max(np.abs(predictions) / network.lengths[:, None, :], axis=-1)
+        if self.motion.trains_outputs:
+            sizes = np.maximum(sizes, np.abs(outputs))
+        sizes = (sizes + 1e-300)[:, :, None]
+        return Look(rate, outputs, predictions, velocities, pull, sloped, sizes)
+
+    def _evaluated(self, state: Host) -> tuple[Host, Host, Host, Host]:
+        """Return rate, predictions, pull, and slope times pull."""
+        network, outputs = self.motion.network, state[:, :, -1]
+        predictions = network.predictions(state[:, :, :-1])
+        active = self.slopes * predictions
+        pull = self.motion.force((outputs[:, None, :] @ active)[:, 0, :], network.labels)
+        sloped = self.slopes * pull[:, None, :]
+        if self.holding.size:
+            sloped[self.holders] += (sloped[self.holders][:, None, :] @ self.holding)[:, 0, :]
+        rate = np.zeros(state.shape)
+        np.multiply(sloped, -outputs[:, :, None], out=rate[:, :, :-1])
+        if self.motion.trains_outputs:
+            rate[:, :, -1] = -(active @ pull[:, :, None])[:, :, 0]
+        return rate, predictions, pull, sloped
+
+
+def _holding(gram: Host, held: Host, holders: tuple[Host, ...]) -> Host:
+    """Return H, (K, n, n), such that z = h·H is zero off the held pairs and (G(h + z))_S = 0."""
+    if not holders[0].size:
+        return np.zeros((0, *gram.shape[1:]))
+    mask, matrix = held[holders], gram[holders[0]]
     scale = np.mean(np.diagonal(matrix, axis1=1, axis2=2), axis=-1)[:, None, None]
     both = mask[:, :, None] & mask[:, None, :]
-    matrix = np.where(both, matrix, scale * np.eye(gram.shape[-1]))
-    right = -(sloped[batch, neuron][:, None, :] @ gram[batch])[:, 0, :]
-    solved = np.linalg.solve(matrix, np.where(mask, right, 0.0)[:, :, None])[:, :, 0]
-    found[batch, neuron] = np.where(mask, solved, 0.0)
-    return found
+    right = np.where(mask[:, :, None], -matrix, 0.0)
+    solved = np.linalg.solve(np.where(both, matrix, scale * np.eye(gram.shape[-1])), right)
+    return np.asarray(solved.swapaxes(1, 2))

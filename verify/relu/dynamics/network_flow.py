@@ -1,8 +1,9 @@
 """Gradient flow of networks: Dormand and Prince's method of order 8 between pattern changes.
 
 Within one activation pattern the field is smooth; every change of a side is located, so that no
-step straddles a kink. The tableau is scipy's (DOP853); the steps are taken here, for a batch at
-once, each network at its own step size.
+step straddles a kink: of predictions that are beyond it at the end of a step, and of those that
+turn back within it, by the cubic that has the values and rates of both ends. The tableau is scipy's
+(DOP853); the steps are taken here, for a batch at once, each network at its own step size.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from verify.relu.dynamics.kinks import ABOVE, HELD, LATE, ON_KINK, Look, Motion
+from verify.relu.dynamics.kinks import ABOVE, HELD, ON_KINK, Field, Look, Motion
+from verify.relu.dynamics.sides import LATE, crossed_by, pulled, released_by, switched
 
 Host = np.ndarray[Any, Any]
 
@@ -26,36 +28,56 @@ _ENDLESS = 1e30
 _MAX_SWITCHES_AT_ONCE = 200
 """Pairs that may change sides at one moment: beyond, the flow is not decided there."""
 
+_OF_THE_WAY = 0.1
+"""Error allowed in a step, as a share of its length in the space of all weights."""
+
+_CLEAR = 1e4
+"""Multiple of the tolerance from which on a pull, as a share of what it is the difference of, is
+no error of steps: what holds a neuron half-way of a step is looked at there."""
+
+_PARTS, _ROUNDS = np.arange(1, 65) / 64, 8
+"""How a step is cut to find a crossing, and how often: to 2⁻⁴⁸ of the step."""
+
 
 @dataclass(frozen=True, eq=False)
 class Flowing:
     """B networks on their way.
 
-    state: (B, m, n + 1), coefficients gained and output weights.   sides: (B, m, n), see `kinks`.
-    time: (B,).   step: (B,), the next step size.   steps, switches: (B,), steps taken, and pairs
-    that changed sides.   stuck: (B,), where changes of sides at one moment did not come to an end.
+    state: (B, m, n + 1), coefficients gained and output weights.   field, look: there.
+    time: (B,).   step: (B,), the next step size.   stride: (B,), what it is where no crossing is
+    near.   steps, switches: (B,), steps taken, and pairs that changed sides.
+    stuck: (B,), where changes of sides at one moment did not come to an end.
     """
 
-    motion: Motion
     state: Host
-    sides: Host
+    field: Field
     look: Look
     time: Host
     step: Host
+    stride: Host
     steps: Host
     switches: Host
     stuck: Host
 
+    @property
+    def motion(self) -> Motion:
+        """What is trained, and how."""
+        return self.field.motion
+
+    @property
+    def sides(self) -> Host:
+        """The sides of the kinks, (B, m, n), see `kinks`."""
+        return self.field.sides
+
     def select(self, index: Host) -> Flowing:
-        """Return the networks at the integer positions `index`, (K,)."""
+        """Return the networks at the integer positions `index`, (K,), in ascending order."""
         return Flowing(
-            self.motion.select(index),
             self.state[index],
-            self.sides[index],
-            _look_at(self.look, index),
+            self.field.select(index),
+            self.look.select(index),
             *(
                 getattr(self, name)[index]
-                for name in ("time", "step", "steps", "switches", "stuck")
+                for name in ("time", "step", "stride", "steps", "switches", "stuck")
             ),
         )
 
@@ -83,27 +105,27 @@ def flow(
             if mask.any():
                 ended.append((position[mask], moving.select(np.flatnonzero(mask)), fine))
         going = np.flatnonzero(~(arrived | lost))
+        if not going.size:
+            return ended
         if going.size < position.size:
             moving, position = moving.select(going), position[going]
-        if not position.size:
-            return ended
-        moving = _advance(moving, tolerance)
+        with np.errstate(over="ignore", invalid="ignore"):  # in steps that are refused for that
+            moving = _advance(moving, tolerance)
     return [*ended, (position, moving, False)]
 
 
 def _start(motion: Motion) -> Flowing:
-    state, sides = motion.start()
-    look = motion.look(state, sides)
-    sizes = motion.sizes(state, look.predictions)
-    speed = np.max(np.abs(_in_lengths(motion, look.rate)) / sizes, axis=(1, 2))
-    batch = motion.network.batch
+    state, field = motion.start()
+    look = field.look(state)
+    speed = np.max(np.abs(_in_lengths(motion, look.rate)) / look.sizes, axis=(1, 2))
+    step, batch = 1e-2 / np.where(speed > 0, speed, 1.0), motion.network.batch
     return Flowing(
-        motion=motion,
         state=state,
-        sides=sides,
+        field=field,
         look=look,
         time=np.zeros(batch),
-        step=1e-2 / np.where(speed > 0, speed, 1.0),
+        step=step,
+        stride=step,
         steps=np.zeros(batch, dtype=np.int64),
         switches=np.zeros(batch, dtype=np.int64),
         stuck=np.zeros(batch, dtype=bool),
@@ -113,64 +135,77 @@ def _start(motion: Motion) -> Flowing:
 def _settle_sides(moving: Flowing) -> Flowing:
     """Move every pair that is due to its other side, or hold it on its kink."""
     for _ in range(_MAX_SWITCHES_AT_ONCE):
-        sides, moved = moving.motion.switch(moving.state, moving.sides, moving.look)
+        field, moved = switched(moving.field, moving.state, moving.look)
         if not moved.any():
             return moving
-        look = moving.motion.look(moving.state, sides)
-        moving = replace(moving, sides=sides, look=look, switches=moving.switches + moved)
+        moving = replace(
+            moving,
+            field=field,
+            look=field.look(moving.state),
+            step=np.where(moved, moving.stride, moving.step),
+            switches=moving.switches + moved,
+        )
     return replace(moving, stuck=moving.stuck | moved)
 
 
 def _advance(moving: Flowing, tolerance: float) -> Flowing:
     """Try one step for every network; take it where its error allows and no side is left."""
-    motion = moving.motion
     state, look, error = _try_step(moving)
-    sizes = motion.sizes(moving.state, moving.look.predictions)
-    sizes = np.maximum(sizes, motion.sizes(state, look.predictions))
-    error = np.sqrt(np.mean((_in_lengths(motion, error) / (tolerance * sizes)) ** 2, axis=(1, 2)))
-    error = np.where(np.isfinite(error), error, 1e12)
-    small = error <= 1
-    left = motion.beyond(look, moving.sides, sizes)
-    allowed = np.where(moving.sides == HELD, LATE, ON_KINK)
-    left = left > np.maximum(motion.beyond(moving.look, moving.sides, sizes), 0.0) + allowed
-    left &= (moving.sides != HELD) | moving.look.pulls[:, None, :]
+    sizes = np.maximum(moving.look.sizes, look.sizes)
+    size = _relative(moving, error, tolerance * sizes)
+    small = size <= 1
+    left, until = _left(moving, state, look, tolerance)
     crossed = small & left.any(axis=(1, 2))
     taken = small & ~crossed
-    factor = np.clip(_SAFETY * np.maximum(error, 1e-30) ** (-1 / 8), _SHRINK, _GROW)
+    factor = np.clip(_SAFETY * np.maximum(size, 1e-30) ** (-1 / 8), _SHRINK, _GROW)
     step = moving.step * factor
+    shortened = small & (moving.step < moving.stride)
+    stride = np.where(shortened, np.maximum(step, moving.stride), step)
     if crossed.any():
-        index = np.flatnonzero(crossed)
-        there = _look_at(look, index)
-        share = _first_crossing(moving.select(index), state[index], there, left[index])
-        step[index] = moving.step[index] * share
-    wide = taken[:, None, None]
+        share = _first_crossing(moving, state, look, left, until)
+        step = np.where(crossed, moving.step * share, step)
     return replace(
         moving,
-        state=np.where(wide, state, moving.state),
-        look=_choose(taken, look, moving.look),
+        state=state if taken.all() else np.where(taken[:, None, None], state, moving.state),
+        look=look.where(taken, moving.look),
         time=moving.time + np.where(taken, moving.step, 0.0),
         step=step,
+        stride=stride,
         steps=moving.steps + taken,
     )
+
+
+def _relative(moving: Flowing, error: Host, allowed: Host) -> Host:
+    """Return the error of a step, (B,), in multiples of what is `allowed`, (B, m, 1), for a neuron,
+    or of `_OF_THE_WAY` of the length of the step: near the limit, where steps are as long as is
+    stable, what is left to go is short of any share of a neuron's length."""
+    error, way = _in_lengths(moving.motion, error), _in_lengths(moving.motion, moving.look.rate)
+    of_size = np.sqrt(np.mean((error / allowed) ** 2, axis=(1, 2)))
+    of_way = np.sqrt(np.sum(error**2, axis=(1, 2)) / np.sum(way**2, axis=(1, 2)))
+    found = np.maximum(of_size, of_way / (_OF_THE_WAY * moving.step))
+    return np.where(np.isfinite(found), found, 1e12)
 
 
 def _try_step(moving: Flowing) -> tuple[Host, Look, Host]:
     """Return state, look and error estimate, (B, m, n + 1), after one step of order 8(5,3)."""
     from scipy.integrate import DOP853 as METHOD
 
-    motion, state, sides = moving.motion, moving.state, moving.sides
-    step = moving.step[:, None, None]
-    stages = np.empty((METHOD.n_stages + 1, *state.shape))
-    stages[0] = moving.look.rate
+    field, state, step = moving.field, moving.state, moving.step[:, None, None]
+    stages = np.empty((METHOD.n_stages + 1, state.size))
+    stages[0] = moving.look.rate.ravel()
+
+    def combined(weights: Host) -> Host:
+        """Return the sum of the stages so far, weighted, as rates of the state."""
+        return np.asarray((weights @ stages[: weights.size]).reshape(state.shape))
+
     for stage in range(1, METHOD.n_stages):
-        slope = np.tensordot(METHOD.A[stage, :stage], stages[:stage], axes=1)
-        stages[stage] = motion.look(state + step * slope, sides).rate
-    new = state + step * np.tensordot(METHOD.B, stages[:-1], axes=1)
-    look = motion.look(new, sides)
-    stages[-1] = look.rate
-    fifth = step * np.tensordot(METHOD.E5, stages, axes=1)
-    third = step * np.tensordot(METHOD.E3, stages, axes=1)
-    size = np.hypot(np.abs(fifth), 0.1 * np.abs(third))
+        slope = combined(METHOD.A[stage, :stage])
+        stages[stage] = field.rate(state + step * slope).ravel()
+    new = state + step * combined(METHOD.B)
+    look = field.look(new)
+    stages[-1] = look.rate.ravel()
+    fifth, third = step * combined(METHOD.E5), step * combined(METHOD.E3)
+    size = np.hypot(fifth, 0.1 * third)
     return new, look, fifth * np.abs(fifth) / np.where(size > 0, size, 1.0)
 
 
@@ -181,43 +216,92 @@ def _in_lengths(motion: Motion, state: Host) -> Host:
     return scaled
 
 
-def _first_crossing(moving: Flowing, state: Host, look: Look, left: Host) -> Host:
+def _left(moving: Flowing, state: Host, look: Look, tolerance: float) -> tuple[Host, Host]:
+    """Return the pairs, (B, m, n), whose side a step to `state` leaves, and a share of the step,
+    (B, m, n), at which they have left: 1, or less if they come back."""
+    field, before = moving.field, moving.look
+    sizes = np.maximum(before.sizes, look.sizes)
+    left, until = np.zeros(field.sides.shape, dtype=bool), np.ones(field.sides.shape)
+    free = field.sides != HELD
+    over = crossed_by(field, look, sizes)
+    if (over > ON_KINK).any():
+        already = np.maximum(crossed_by(field, before, sizes), 0.0)
+        left = free & (over > already + ON_KINK)
+    inward = np.where(field.sides == ABOVE, 1.0, -1.0)
+    back = free & (inward * before.velocities < 0) & (inward * look.velocities > 0)
+    place = np.nonzero(back)
+    if place[0].size:
+        turn, depth = _turn(*_cubic(moving, look, place))
+        network, neuron, example = place
+        lengths = field.motion.network.lengths[network, example]
+        left[place] |= depth < -2 * ON_KINK * sizes[network, neuron, 0] * lengths
+        until[place] = turn
+    if field.holds:
+        between = field.look(_half_way(moving, state, look))
+        already = np.maximum(released_by(field, before, before), 0.0) + LATE
+        early = released_by(field, between, before) > already
+        early &= pulled(field, before, _CLEAR * tolerance)[:, None, :]
+        left |= early | (released_by(field, look, before) > already)
+        until = np.where(early, 0.5, until)
+    return left, until
+
+
+def _half_way(moving: Flowing, state: Host, look: Look) -> Host:
+    """Return the state half-way of a step, by the cubic with the values and rates of both ends."""
+    rates = moving.step[:, None, None] * (moving.look.rate - look.rate)
+    return np.asarray((moving.state + state) / 2 + rates / 8)
+
+
+def _first_crossing(moving: Flowing, state: Host, look: Look, left: Host, until: Host) -> Host:
     """Return the share of the step, (B,), after which the first of the sides `left`, (B, m, n), is
-    left, by the cubic that has the values and rates of both ends; held slopes by a straight line.
-    """
-    motion, before = moving.motion, moving.look
-    step = moving.step[:, None, None]
-    b0, b1 = before.predictions, look.predictions
-    d0, d1 = step * before.velocities, step * look.velocities
-    sizes = motion.sizes(state, look.predictions)
-    over = motion.beyond(look, moving.sides, sizes)
-    low, high = np.zeros_like(b0), np.ones_like(b0)
-    sign = np.where(moving.sides == ABOVE, 1.0, -1.0)
-    for _ in range(45):
-        x = (low + high) / 2
-        cubic = (
-            (1 + 2 * x) * (1 - x) ** 2 * b0
-            + x * (1 - x) ** 2 * d0
-            + x**2 * (3 - 2 * x) * b1
-            + x**2 * (x - 1) * d1
+    left; held slopes by a straight line. The rest is as in `_left`."""
+    field = moving.field
+    held = field.sides == HELD
+    share = np.ones(len(left))
+    place = np.nonzero(left & ~held)
+    if place[0].size:
+        np.minimum.at(share, place[0], _root(*_cubic(moving, look, place), until[place]))
+    place = np.nonzero(left & held)
+    if place[0].size:
+        between = field.look(_half_way(moving, state, look))
+        start, half, end = (
+            released_by(field, at, moving.look)[place] for at in (moving.look, between, look)
         )
-        inside = sign * cubic > 0
-        low, high = np.where(inside, x, low), np.where(inside, high, x)
-    start = motion.beyond(before, moving.sides, sizes)
-    line = (LATE / 2 - start) / np.where(over > start, over - start, 1.0)
-    share = np.where(moving.sides == HELD, np.clip(line, 0.01, 0.99), high)
-    return np.asarray(np.min(np.where(left, share, 1.0), axis=(1, 2)))
+        over = np.where(until[place] < 1, half, end)
+        line = (LATE / 2 - start) / np.where(over > start, over - start, 1.0)
+        np.minimum.at(share, place[0], until[place] * np.clip(line, 0.01, 0.99))
+    return share
 
 
-def _look_at(look: Look, index: Host) -> Look:
-    return Look(*(getattr(look, name)[index] for name in Look.__dataclass_fields__))
+def _cubic(moving: Flowing, look: Look, place: tuple[Host, ...]) -> tuple[Host, Host, Host, Host]:
+    """Return coefficients, (K,) each from the constant on, of the cubics in the share of a step
+    with the values and rates of both ends: how far inside their sides the pairs at `place` are."""
+    inward = np.where(moving.sides[place] == ABOVE, 1.0, -1.0)
+    b0, b1 = (inward * at.predictions[place] for at in (moving.look, look))
+    d0, d1 = (inward * moving.step[place[0]] * at.velocities[place] for at in (moving.look, look))
+    return b0, d0, 3 * (b1 - b0) - 2 * d0 - d1, 2 * (b0 - b1) + d0 + d1
 
 
-def _choose(mask: Host, one: Look, other: Look) -> Look:
-    """Return the looks `one` where `mask`, (B,), and `other` elsewhere."""
+def _turn(a0: Host, a1: Host, a2: Host, a3: Host) -> tuple[Host, Host]:
+    """Return where in (0, 1) cubics that fall at 0 and rise at 1 have their minimum, and its value,
+    (K,) each."""
+    root = np.sqrt(np.maximum(a2**2 - 3 * a1 * a3, 0.0))
+    rising = a2 > 0
+    one = -a1 / np.where(rising, a2 + root, 1.0)
+    other = (root - a2) / np.where(rising, 1.0, 3 * a3)
+    x = np.where(rising, one, other)
+    return x, a0 + x * (a1 + x * (a2 + x * a3))
 
-    def chosen(name: str) -> Host:
-        first, second = getattr(one, name), getattr(other, name)
-        return np.asarray(np.where(mask.reshape(-1, *([1] * (first.ndim - 1))), first, second))
 
-    return Look(*(chosen(name) for name in Look.__dataclass_fields__))
+def _root(a0: Host, a1: Host, a2: Host, a3: Host, until: Host) -> Host:
+    """Return the first x in (0, until], (K,), from which on cubics are not positive any more; at
+    `until` they are not."""
+    low, width, rows = np.zeros_like(until), until, np.arange(until.size)
+    a0, a1, a2, a3 = (one[:, None] for one in (a0, a1, a2, a3))
+    for _ in range(_ROUNDS):
+        x = low[:, None] + width[:, None] * _PARTS
+        outside = ~(a0 + x * (a1 + x * (a2 + x * a3)) > 0)
+        outside[:, -1] = True
+        width = width / _PARTS.size
+        low = x[rows, np.argmax(outside, axis=-1)] - width
+    return np.asarray(low + width)

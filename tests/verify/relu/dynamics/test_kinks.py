@@ -8,6 +8,7 @@ from verify.relu.dynamics.activation import Activation
 from verify.relu.dynamics.kinks import ABOVE, BELOW, HELD, Motion
 from verify.relu.dynamics.network import Network
 from verify.relu.dynamics.network_flow import flow
+from verify.relu.dynamics.sides import slope_held
 from verify.relu.dynamics.two_layers import residuals
 
 PAIR = np.asarray([[1.0, 0.5], [0.5, 1.0]])
@@ -53,7 +54,7 @@ def test_the_held_slope_is_that_of_the_average_of_short_steps():
     motion = Motion(network, residuals, trains_outputs=False)
     [(_, at, _)] = flow(motion, lambda at: at.time > 0.7, 5_000, 1e-10)
     assert at.sides[0, 0, 1] == HELD
-    slope = motion.slope_held(at.look)[0, 0, 1]
+    slope = slope_held(at.field, at.look)[0, 0, 1]
     beta, eta, active = np.asarray([0.01, 0.01]), 1e-5, []
     for _ in range(round(at.time[0] / eta)):
         slopes = (beta > 0).astype(float)
