@@ -16,8 +16,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="Test the theorem in this Python file, or a built-in one by its id: search each "
-        "universal claim, require the expected verdict on every claim and control, and replay the "
+        help="Test the theorem in this Python file, or a built-in one by its id, or those of "
+        "a paper by the first part of their ids: search each universal claim, require the "
+        "expected verdict on every claim and control, and replay the "
         "counterexamples that `relu-verify pin` keeps for it. May be given several times; without "
         "other arguments, nothing else is collected.",
     )

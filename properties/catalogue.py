@@ -44,16 +44,23 @@ MODULES = {name: f"properties.{name}" for name in _NAMES}
 
 
 def find_theorem(name: str) -> Theorem:
-    """Return the theorem called `name`: a built-in id, or its last part, or a Python file's path.
+    """Return the theorem called `name`: a built-in id, or its last part, or a Python file's path;
+    or a family, if it has but one.
 
     Raises UnknownName, with the nearest ids, for anything else.
     """
-    name = full_id(name)
+    members = family(name)
+    if len(members) > 1:
+        raise UnknownName(
+            f"{name!r} is a family of {len(members)} theorems, expected one: write "
+            f"{' or '.join(members)}"
+        )
+    name = members[0] if members else full_id(name)
     if name in MODULES:
         return load_module(MODULES[name])
     if name.endswith(".py") or os.path.isfile(name):
         return load_file(name)
-    raise UnknownName(f"theorem {name!r} is unknown{_nearest(name, list(MODULES))}")
+    raise UnknownName(f"theorem {name!r} is unknown{_nearest(name, [*MODULES, *_families()])}")
 
 
 def full_id(name: str) -> str:
@@ -61,16 +68,37 @@ def full_id(name: str) -> str:
 
     Where several do (every paper has its theorem 1), that of the paper the others are beside.
     """
-    ending = [known for known in MODULES if known.endswith(f".{name}")]
+    ending = _ending_in(name)
     first = [known for known in ending if known.startswith(f"{_MAIN_PAPER}.")]
     return (first or ending)[0] if len(ending) == 1 or first else name
 
 
+def others_called(name: str) -> list[str]:
+    """Return the ids, besides `full_id(name)`, that end in `.name` as well."""
+    return [known for known in _ending_in(name) if known != full_id(name)]
+
+
+def _ending_in(name: str) -> list[str]:
+    return [known for known in MODULES if known.endswith(f".{name}")]
+
+
+def family(name: str) -> list[str]:
+    """Return the ids of a paper's theorems, for `paper` or `paper.*`; none for any other name."""
+    paper = name.removesuffix(".*")
+    return [known for known in MODULES if known.partition(".")[0] == paper]
+
+
+def _families() -> list[str]:
+    return list(dict.fromkeys(known.partition(".")[0] for known in MODULES))
+
+
 def distinct(names: Iterable[str]) -> list[str]:
-    """Return each theorem's name once, in their order, however its id or path is spelt."""
+    """Return each theorem's name once, in their order, however its id or path is spelt; a family
+    stands for its theorems."""
     first: dict[str, str] = {}
-    for name in map(full_id, names):
-        first.setdefault(name if name in MODULES else os.path.realpath(name), name)
+    for name in names:
+        for each in family(name) or [full_id(name)]:
+            first.setdefault(each if each in MODULES else os.path.realpath(each), each)
     return list(first.values())
 
 
@@ -100,8 +128,24 @@ def find_entry(name: str) -> tuple[Theorem, Entry]:
     if found:
         full = ", ".join(theorem.address_of(name) for theorem in found)
         raise UnknownName(f"{name!r} is in several theorems: write one of {full}")
+    _require_no_theorem(name)
     known_names = [n for t in theorems for bare in _names(t) for n in (bare, t.address_of(bare))]
     raise UnknownName(f"claim or measure {name!r} is unknown{_nearest(name, known_names)}")
+
+
+def _require_no_theorem(name: str) -> None:
+    """Raise UnknownName, with what to write, for a theorem or family where a claim is expected."""
+    members = family(name)
+    if len(members) > 1:
+        raise UnknownName(
+            f"{name!r} is a family of {len(members)} theorems, expected a claim of one of them "
+            f"(see `relu-verify list {name.removesuffix('.*')}`): {', '.join(members)}"
+        )
+    known = members[0] if members else full_id(name)
+    if known in MODULES:
+        theorem = find_theorem(known)
+        claims = ", ".join(theorem.address_of(claim.id) for claim in theorem.claims)
+        raise UnknownName(f"{name!r} is theorem {known}, expected one of its claims: {claims}")
 
 
 def _names(theorem: Theorem) -> list[str]:

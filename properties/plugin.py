@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from properties.catalogue import find_theorem, is_built_in
+from properties.catalogue import family, find_theorem, is_built_in
 from properties.kept import database_in
 from properties.parts import parts_of
 from properties.pinned import OWN, folder_of, pins_of, require_as_pinned
@@ -32,7 +32,9 @@ class Theorems:
 
     def __init__(self, config: pytest.Config) -> None:
         names = config.getoption("--theorem")
-        self.names = dict(_found(name, config.rootpath) for name in names)
+        self.names = dict(
+            _found(each, config.rootpath) for name in names for each in family(name) or [name]
+        )
         self.profile: str = config.getoption("--theorem-profile")
         self.seed: int = config.getoption("--theorem-seed")
         self.shard = shard_of(config)

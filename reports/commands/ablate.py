@@ -65,6 +65,7 @@ def ablate(
     from reports.ablation.lines import told
     from reports.ablation.page import require_room, write
     from reports.ablation.summary import summarise, write_counterexamples
+    from reports.runs.damage import telling_damage
     from reports.runs.holding import held
     from reports.runs.running import STORE_NAME
     from verify.engine.executors import open_executor, require_executor
@@ -72,6 +73,7 @@ def ablate(
     from verify.writing import json_text
 
     chosen = find_theorem(theorem)
+    options.tell_taken([theorem])
     out = out or _default_folder(theorem)
     require_executor(executor)
     with held(out, typed()):
@@ -79,7 +81,7 @@ def ablate(
         with (
             ProgressBar("search") as bar,
             stdout_kept(),
-            Store(out / STORE_NAME) as store,
+            telling_damage(Store(out / STORE_NAME)) as store,
             open_executor(executor, jobs or options.cores()) as workers,
         ):
 
@@ -104,6 +106,6 @@ def ablate(
 
 def _default_folder(theorem: str) -> Path:
     """Return relu-verify-out/ablate-THEOREM; of a theorem in a file, with the file's name."""
-    name = Path(theorem).stem if theorem.endswith(".py") else theorem
+    name = Path(theorem).stem if theorem.endswith(".py") else theorem.removesuffix(".*")
     shortened = os.fsencode(f"ablate-{name}")[:100].decode(errors="ignore")
     return Path("relu-verify-out", shortened)

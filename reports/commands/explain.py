@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from reports.commands import options
+
 
 @click.command()
 @click.argument("claim")
@@ -12,13 +14,15 @@ def explain(claim: str) -> int:
     tested.
 
     CLAIM is `theorem.claim`, `path/to/file.py::claim`, a bare claim name where it is unique, or
-    a theorem's id or file.
+    a theorem's id or file, or the first part of ids: all theorems of that paper.
     """
-    from properties.catalogue import MODULES, find_entry, find_theorem, full_id
+    from properties.catalogue import MODULES, distinct, find_entry, find_theorem
     from reports.text.explanations import explanation, theorem_explanation
 
-    if full_id(claim) in MODULES or (claim.endswith(".py") and "::" not in claim):
-        click.echo(theorem_explanation(find_theorem(claim)))
+    names = distinct([claim])
+    if names[0] in MODULES or (claim.endswith(".py") and "::" not in claim):
+        options.tell_taken([claim])
+        click.echo("\n\n\n".join(theorem_explanation(find_theorem(name)) for name in names))
     else:
         click.echo(explanation(*find_entry(claim)))
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -39,6 +40,19 @@ summary = click.option(
     metavar="FILE",
     help="Append a summary in Markdown to FILE; $GITHUB_STEP_SUMMARY, say.",
 )
+
+
+def tell_taken(names: Iterable[str]) -> None:
+    """Say on stderr of each name that several theorems go by which of them it is taken for."""
+    from properties.catalogue import full_id, others_called
+
+    for name in dict.fromkeys(names):
+        if others := others_called(name):
+            click.echo(
+                f"relu-verify: {name} is taken for {full_id(name)}; there "
+                f"{'is' if len(others) == 1 else 'are'} {' and '.join(others)} too",
+                err=True,
+            )
 
 
 def cores() -> int:

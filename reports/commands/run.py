@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("theorems", nargs=-1, metavar="[THEOREM|FILE]...")
+@click.argument("theorems", nargs=-1, metavar="[THEOREM|FAMILY|FILE]...")
 @click.option(
     "--profile",
     type=click.Choice(["quick", "full", "nightly"]),
@@ -68,7 +68,8 @@ def run(
     junit_file: Path | None,
     summary_file: Path | None,
 ) -> int:
-    """Verify theorems: built-in ids, or Python files that hold one (default: all built-in).
+    """Verify theorems: built-in ids, first parts of ids, which stand for all theorems of that
+    paper (lai2026), or Python files that hold one (default: all built-in).
 
     Prints one line a claim: verdict, id, counts "holds/in scope/trials", bound, worst margin;
     under a refuted claim the file of a counterexample, and the command that replays it; then what
@@ -99,6 +100,7 @@ def run(
     for_ci = ForCI(junit_file, summary_file)
     for_ci.prepare()
     chosen = [find_theorem(name) for name in distinct(theorems or MODULES)]
+    options.tell_taken(theorems)
     settings = Settings(
         profile, seed, jobs or options.cores(), backend, confidence, executor, share
     )
@@ -144,7 +146,9 @@ def _run_shard(theorems: list[Theorem], settings: Settings, shard: Shard, out: P
 def _default_folder(theorems: tuple[str, ...], shard: Shard | None) -> Path:
     """Return relu-verify-out for everything, a folder of its own in it for named theorems, and for
     a shard one in that."""
-    names = [Path(name).stem if name.endswith(".py") else name for name in theorems]
+    names = [
+        Path(name).stem if name.endswith(".py") else name.removesuffix(".*") for name in theorems
+    ]
     name = os.fsencode("+".join(dict.fromkeys(names)))[:100]
     folder = Path("relu-verify-out", name.decode(errors="ignore"))
     return folder if shard is None else folder / f"shard-{shard.index}-of-{shard.count}"

@@ -22,13 +22,13 @@ from tests.verify.engine.toys import write_theorem
 ROOT = Path(__file__).parents[2]
 
 COMMANDS = {
-    "run": (["run", "theorem1"], "reports.runs.running.run"),
-    "shard": (["run", "theorem1", "--shard", "1/2"], "reports.runs.sharing.run_shard"),
+    "run": (["run", "lai2026.theorem1"], "reports.runs.running.run"),
+    "shard": (["run", "lai2026.theorem1", "--shard", "1/2"], "reports.runs.sharing.run_shard"),
     "merge": (["merge", "a", "b"], "reports.runs.merging.shared"),
     "report": (["report", "."], "reports.runs.telling.tell"),
     "diff": (["diff", "a", "b"], "reports.runs.saved.read"),
     "list": (["list"], "properties.catalogue.find_theorem"),
-    "explain": (["explain", "theorem1"], "properties.catalogue.find_theorem"),
+    "explain": (["explain", "lai2026.theorem1"], "properties.catalogue.find_theorem"),
     "replay": (["replay", "x.json"], "verify.counterexample.read"),
     "pin": (["pin", "x.json"], "verify.counterexample.read"),
     "new": (["new", "x"], "reports.new_theorem.write_new"),
@@ -37,7 +37,7 @@ COMMANDS = {
         ["frontier", "pattern_freezes_after_step_one", "--x", "d", "--at", "c=0.9", "--at", "n=9"],
         "reports.frontier.measuring.measure",
     ),
-    "ablate": (["ablate", "theorem1"], "properties.ablate.ablate"),
+    "ablate": (["ablate", "lai2026.theorem1"], "properties.ablate.ablate"),
     "search": (["search", "pattern_freezes_after_step_one"], "properties.seeking.seek"),
 }
 WITH_A_FOLDER = ("run", "shard", "merge", "frontier", "ablate", "search")

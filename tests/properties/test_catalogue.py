@@ -1,0 +1,69 @@
+"""From names to theorems: ids, their endings, families, files."""
+
+from __future__ import annotations
+
+import pytest
+
+from properties.catalogue import (
+    MODULES,
+    distinct,
+    family,
+    find_entry,
+    find_theorem,
+    full_id,
+    others_called,
+)
+from verify.errors import UnknownName
+
+
+@pytest.mark.parametrize("name", ["frei2023", "frei2023.*"])
+def test_a_family_stands_for_its_theorems(name):
+    assert family(name) == ["frei2023.proposition3", "frei2023.proposition4"]
+    assert distinct([name]) == family(name)
+
+
+@pytest.mark.parametrize("name", ["frei", "frei2023.proposition3", "frei2023.*.*", "*", "", ".*"])
+def test_what_is_no_family_stands_for_none(name):
+    assert family(name) == []
+
+
+def test_every_theorem_is_in_one_family():
+    families = {name.partition(".")[0] for name in MODULES}
+    assert sorted(known for name in families for known in family(name)) == sorted(MODULES)
+
+
+def test_theorems_are_told_once_however_they_are_named():
+    names = ["lai2026.theorem3", "vardi_shamir2021", "theorem3", "vardi_shamir2021.*", "theorem5"]
+    assert distinct(names) == ["lai2026.theorem3", *family("vardi_shamir2021")]
+
+
+def test_an_ending_of_several_ids_is_the_main_papers_and_the_others_are_told():
+    assert full_id("theorem3") == "lai2026.theorem3"
+    assert others_called("theorem3") == ["vardi_shamir2021.theorem3"]
+
+
+@pytest.mark.parametrize("name", ["theorem2", "theorem5", "lai2026.theorem3", "theorem9", "x.py"])
+def test_of_a_name_without_a_choice_there_are_no_others(name):
+    assert others_called(name) == []
+
+
+def test_one_theorem_of_a_family_is_asked_for():
+    with pytest.raises(UnknownName, match=r"family of 2 theorems, expected one.*frei2023\.prop"):
+        find_theorem("frei2023.*")
+
+
+def test_a_family_of_one_is_its_theorem():
+    assert find_theorem("dana2025").id == find_theorem("dana2025.*").id == "dana2025.coverage"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("theorem3", r"'theorem3' is theorem lai2026\.theorem3, expected one of its claims"),
+        ("kou2023.relu", r"theorem kou2023\.relu, expected one of its claims.*kou2023\.relu\.\w"),
+        ("kou2023", r"'kou2023' is a family of 2 theorems, expected a claim .*kou2023\.leaky_relu"),
+    ],
+)
+def test_where_a_claim_is_asked_for_a_theorem_is_told_from_it(name, message):
+    with pytest.raises(UnknownName, match=message):
+        find_entry(name)
