@@ -300,8 +300,8 @@ def _compacted(running: _Running, now: bool) -> _Running | None:
 
 def _limit_is_due(running: _Running, step: int) -> bool:
     """Say whether the certificate that costs a solve is tried: whenever the steps have doubled,
-    of several neurons, whose M is another matrix than G, somewhat later."""
-    return step & (step - 1) == 0 and step >= (1 if running.problem.neurons == 1 else 4)
+    of many neurons, which seldom settle at once, somewhat later."""
+    return step & (step - 1) == 0 and step >= (1 if running.problem.neurons <= 2 else 4)
 
 
 def _length_is_due(step: int) -> bool:
