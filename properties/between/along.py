@@ -22,7 +22,7 @@ STEPS = (0.1, 0.3, 0.9)
 """Relative steps c of descent."""
 
 PLACES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.85, 0.95, 1.0)
-FLOW_PLACES = (0.0, 0.2, 0.6, 0.85, 1.0)
+FLOW_PLACES = (0.0, 0.2, 0.6, 0.85, 0.95, 1.0)
 """Places where gradient flow is followed: it costs a hundred times what descent does."""
 
 DESCENTS = tuple(Point(correlation=rho, c=c) for c in STEPS for rho in PLACES)

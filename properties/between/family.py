@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -166,6 +167,16 @@ def _followed_once(problem: Problem, activation: Activation) -> FlowRun:
 
     names = (field.name for field in fields(FlowRun) if field.name not in ("problem", "activation"))
     return FlowRun(problem, activation, **{name: repeated(getattr(one, name)) for name in names})
+
+
+@lru_cache
+def relative_gap_at_the_end(gamma: float, start: float) -> float:
+    """Return ‖w_∞ − w⋆‖/‖w⋆‖ of gradient flow at the end of the road, where all draws are one."""
+    point = Point(correlation=1.0, blocks=1, gamma=gamma, start=start)
+    problem = draw(point, np.random.default_rng(0), 1)
+    followed, best = flow(problem), minimum_norm(problem)
+    apart = problem.inner_products.norms(followed.duals - best.duals)
+    return float(apart[0, 0] / best.norm[0])
 
 
 def describe(problem: Problem, index: int) -> dict[str, Any]:

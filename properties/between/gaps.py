@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.between.family import fixture_gram
+from properties.between.family import DEFAULTS, fixture_gram, relative_gap_at_the_end
 from properties.lai2026.setting import (
     POSITIVE_START,
     REGULAR,
@@ -228,9 +228,17 @@ def flow_ends_at_the_minimum_norm(trial: Trial) -> Margin:
 
 
 def flow_leaves_the_minimum_norm(trial: Trial) -> Margin:
-    """At ρ = .85 gradient flow ends away from the minimum norm, by more than 1e-3 of it: with
-    probability at least .9 for n = 6."""
+    """At ρ = .85 and .95 gradient flow ends away from the minimum norm, by more than 1e-3 of it:
+    with probability at least .9 for n = 6."""
     return Margin(1e-3 * least_norm(trial), flow_gap(trial), least_norm(trial))
+
+
+def gap_is_wider_before_the_fixture(trial: Trial) -> Margin:
+    """The fixture is not where the flow ends furthest from the minimum norm: at ρ = .95 the gap,
+    relative to that norm, is wider, with probability at least .9 for n = 6."""
+    at = {**DEFAULTS, **(trial.point or {})}
+    there = relative_gap_at_the_end(float(at["gamma"]), float(at["start"]))
+    return Margin(there * least_norm(trial), flow_gap(trial), least_norm(trial))
 
 
 def end_is_the_fixture(trial: Trial) -> Margin:

@@ -69,8 +69,8 @@ theorem = Theorem(
         "the road to the fixture of Vardi and Shamir the first stays true of descent up to a "
         "correlation of the order of its step, and its pattern freezes after step one for a while "
         "longer; the flow ends at the minimum norm as long as it holds at the kink whatever it "
-        "brings there. Where it lets go, a gap opens that no small step removes. The road and all "
-        "constants are ours."
+        "brings there. Where it lets go, a gap opens that no small step removes, wider shortly "
+        "before the fixture than at it. The road and all constants are ours."
     ),
     method=(
         "The road is in docs/road.md; n = 6 unless said otherwise. Descent is followed to its "
@@ -138,7 +138,16 @@ theorem = Theorem(
             gaps.flow_ends_at_the_minimum_norm, given=GIVEN, probability=0.8, at=(at(0.2, 0.0),)
         ),
         Probable(
-            gaps.flow_leaves_the_minimum_norm, given=GIVEN, probability=0.9, at=(at(0.85, 0.0),)
+            gaps.flow_leaves_the_minimum_norm,
+            given=GIVEN,
+            probability=0.9,
+            at=(at(0.85, 0.0), at(0.95, 0.0)),
+        ),
+        Probable(
+            gaps.gap_is_wider_before_the_fixture,
+            given=GIVEN,
+            probability=0.9,
+            at=(at(0.95, 0.0),),
         ),
         Universal(
             gaps.what_the_flow_lets_go_bounds_its_gap,

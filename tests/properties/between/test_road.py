@@ -230,6 +230,7 @@ def times(name: str, factor: float) -> Change:
         ("what_the_flow_lets_go_bounds_its_gap", 0.2, 0.0, "flow", times("duals", 1.01)),
         ("flow_ends_at_the_minimum_norm", 0.2, 0.0, "flow", times("duals", 1 + 2e-4)),
         ("flow_leaves_the_minimum_norm", 0.2, 0.0, "flow", times("duals", 1.0)),
+        ("gap_is_wider_before_the_fixture", 0.6, 0.0, "flow", times("duals", 1.0)),
         ("end_is_the_fixture", 1.0, 0.0, "flow", times("duals", 1.2)),
         ("end_is_the_fixture", 1.0, 0.0, "flow", times("duals", 0.8)),
         ("comparator_is_optimal", 0.3, 0.9, "minimum_norm", times("duals", 1 + 1e-6)),
@@ -279,6 +280,16 @@ def test_the_flow_that_holds_examples_ends_at_the_minimum_norm_exactly() -> None
     assert followed.certified.mean() > 0.9
 
 
+def test_the_end_has_the_gap_of_the_fixture_itself() -> None:
+    """w⋆ = (5, −1, 0) and w_∞ = (5, −1, s), in the features' own units: |s|/√26."""
+    for gamma, s in ((1.0, -0.0408), (2.0, -0.1107), (5.0, -0.2091)):
+        expected = abs(s) / 26**0.5
+        assert family.relative_gap_at_the_end(gamma, 1e-6) == pytest.approx(expected, rel=2e-3)
+    trial = trial_at(1.0, 0.0)
+    same = margin("gap_is_wider_before_the_fixture", trial)
+    np.testing.assert_allclose(same.value, 0.0, atol=1e-9)
+
+
 def test_smaller_steps_help_near_orthogonality_and_not_at_the_fixture() -> None:
     near = [np.median(gaps.gap(trial_at(0.1, c))) for c in (0.1, 0.3, 0.9)]
     assert near[0] < near[1] / 2 < near[2] / 4
@@ -296,7 +307,7 @@ def test_a_gap_of_the_flow_is_measured_where_the_step_is_zero() -> None:
     norm = gaps.least_norm(followed)
     assert np.allclose(along.relative_gap(followed), gaps.flow_gap(followed) / norm)
     assert np.allclose(along.relative_gap(descent), gaps.gap(descent) / norm)
-    assert (along.relative_gap(trial_at(0.0, 0.0)) == along.FINEST).all()
+    assert (along.relative_gap(trial_at(0.0, 0.0)) == 1e-5).all()
     assert np.isnan(along.closed_form_over_root_n(followed)).all()
 
 
