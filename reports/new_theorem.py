@@ -13,16 +13,19 @@ from verify.errors import InputError
 from verify.writing import write_text
 
 TEMPLATES = Path(__file__).parent / "theorem_templates"
+PLAIN = "deviations"
+"""The template that asks for no knowledge of `verify.relu`."""
+
 _PLACEHOLDER = "my_theorem"
 """What the templates call themselves: the file's name and the theorem's id."""
 
 _SPECIAL = {"conftest", "sitecustomize", "usercustomize"}
 
 
-def write_new(name: str, relu: bool = False, force: bool = False) -> Path:
+def write_new(name: str, kind: str = PLAIN, force: bool = False) -> Path:
     """Write a theorem to start from, and return its file: `name`, with .py if that is missing.
 
-    relu: about a ReLU neuron.   force: replace a file that is there.
+    kind: a template, by the name of its file.   force: replace a file that is there.
     Raises InputError for a name that cannot be imported or would hide a module, and for a file
     that is there or cannot be written.
     """
@@ -36,7 +39,7 @@ def write_new(name: str, relu: bool = False, force: bool = False) -> Path:
             f"{file} is a link to {os.readlink(file)!r}, which is not there; remove the link, or "
             "choose another name"
         )
-    template = (TEMPLATES / ("relu.py" if relu else "deviations.py")).read_text(encoding="utf-8")
+    template = (TEMPLATES / f"{kind}.py").read_text(encoding="utf-8")
     text = template.replace(_PLACEHOLDER, file.stem)
     if file.is_file() and not force:
         raise InputError(f"{file} is there already; choose another name, or add --force")

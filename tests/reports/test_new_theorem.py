@@ -17,7 +17,9 @@ from reports.new_theorem import TEMPLATES, write_new
 from verify import InputError, load_file
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
-KINDS = pytest.mark.parametrize("relu", [False, True], ids=["plain", "relu"])
+OPTIONS = {"deviations": [], "relu": ["--relu"], "leaky": ["--leaky"], "flow": ["--flow"],
+           "both_layers": ["--both-layers"]}  # fmt: skip
+KINDS = pytest.mark.parametrize("kind", OPTIONS)
 
 
 @pytest.fixture
@@ -35,11 +37,11 @@ def command(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: Any
 
 
 @KINDS
-def test_what_is_written_verifies_at_once_with_its_control_refuted(
-    command: Any, relu: bool
-) -> None:
-    code, out, _ = command("new", "mine", *["--relu"] * relu)
+def test_what_is_written_verifies_at_once_with_its_control_refuted(command: Any, kind: str) -> None:
+    code, out, _ = command("new", "mine", *OPTIONS[kind])
     assert code == 0
+    template = (TEMPLATES / f"{kind}.py").read_text(encoding="utf-8")
+    assert Path("mine.py").read_text(encoding="utf-8") == template.replace("my_theorem", "mine")
     theorem = load_file("mine.py")
     assert theorem.id == "mine"
     assert theorem.assumptions
@@ -66,9 +68,9 @@ def test_the_three_commands_that_it_tells_are_there(command: Any) -> None:
 
 @KINDS
 def test_what_is_written_is_formatted_short_and_free_of_placeholders(
-    tmp_path: Path, relu: bool
+    tmp_path: Path, kind: str
 ) -> None:
-    file = write_new(str(tmp_path / "a_rather_long_name_for_a_theorem"), relu)
+    file = write_new(str(tmp_path / "a_rather_long_name_for_a_theorem"), kind)
     text = file.read_text()
     assert "my_theorem" not in text
     assert len([line for line in text.splitlines() if line.strip()]) <= 90
@@ -128,7 +130,7 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 
 def test_the_templates_lie_in_a_package_that_is_shipped_whole() -> None:
-    assert sorted(file.name for file in TEMPLATES.glob("*.py")) == ["deviations.py", "relu.py"]
+    assert {file.stem for file in TEMPLATES.glob("*.py")} == set(OPTIONS)
     project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))
     shipped = project["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert shipped["packages"] == ["verify", "properties", "reports"]
