@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from verify.computing import Computing
 from verify.errors import UnknownName
 from verify.findings import ChainFinding, Measured, Realised, json_values
 from verify.margin import Floats, Masks, fails_beyond, holds_beyond
@@ -322,7 +323,7 @@ class Verdicts(Sequence[Verdict]):
 
     error: the share of the error budget that this theorem's verdicts and measures use together.
     measured, chain: what its measures and its chain came to.   realised: how often each of its
-    assumptions was met, where its claims are sampled.
+    assumptions was met, where its claims are sampled.   computing: how long the trials took.
     """
 
     items: tuple[Verdict, ...]
@@ -331,6 +332,7 @@ class Verdicts(Sequence[Verdict]):
     measured: tuple[Measured, ...] = ()
     chain: ChainFinding | None = None
     realised: tuple[Realised, ...] = ()
+    computing: Computing = field(default_factory=Computing, compare=False)
 
     def __len__(self) -> int:
         return len(self.items)

@@ -12,11 +12,12 @@ from typing import Any
 from properties.ablation.findings import LOAD_BEARING, MEANINGS, VACUOUS
 from reports import typography
 from reports.ablation import answer, figures, words
-from reports.ablation.summary import COUNTEREXAMPLES, FORMAT, SCHEMA_VERSION
+from reports.ablation.summary import FORMAT, SCHEMA_VERSION
 from reports.ablation.table import table
 from reports.exit_codes import ALL_AS_EXPECTED, REFUTED
 from reports.html.marks import mark
 from reports.html.render import environment, require_format
+from reports.runs.running import COUNTEREXAMPLES
 from reports.typography import Part, capitalize_first, number
 from verify.writing import json_text, require_writable, write_text
 

@@ -29,6 +29,9 @@ from reports.terminal import stdout_kept
 @options.summary
 @click.option("--run", "number", type=int, help="The run of this number.  [default: the latest]")
 @click.option("--list", "listing", is_flag=True, help="List the runs that DIR remembers.")
+@click.option(
+    "--integrity", is_flag=True, help="Hold every entry of DIR's records to its checksum."
+)
 def report(
     place: Path,
     form: str,
@@ -38,6 +41,7 @@ def report(
     summary_file: Path | None,
     number: int | None,
     listing: bool,
+    integrity: bool,
 ) -> int:
     """Tell a run again from the records in its folder, or show a report.json in another format.
 
@@ -48,20 +52,26 @@ def report(
 
     \b
     Exit code 0 if the report is whole, whatever its verdicts are, 3 if theorems are missing in
-    it, 2 if there is nothing to tell.
+    it, or entries of the records are damaged (--integrity), 2 if there is nothing to tell.
     """
+    from reports.runs import telling
     from reports.runs.ci import ForCI
-    from reports.runs.telling import export, list_runs, tell
 
-    if (records and form != "csv") or (place.is_file() and (records or listing or number)):
+    of_the_records = records or listing or integrity
+    if (records and form != "csv") or (place.is_file() and (of_the_records or number)):
         raise click.UsageError(
-            "--records goes with --format csv, and --records, --run and --list go with a folder"
+            "--records goes with --format csv, and --records, --run, --list and --integrity go "
+            "with a folder"
         )
-    if (records or listing) and (junit_file or summary_file):
-        raise click.UsageError("--junit and --summary tell a report, not --records or a --list")
+    if of_the_records and (junit_file or summary_file):
+        raise click.UsageError(
+            "--junit and --summary tell a report, not --records, a --list or --integrity"
+        )
     with stdout_kept() as stdout:
+        if integrity:
+            return telling.integrity(place, stdout)
         if listing:
-            return list_runs(place, stdout)
+            return telling.list_runs(place, stdout)
         if records:
-            return export(place, out, stdout)
-        return tell(place, form, out, number, stdout, ForCI(junit_file, summary_file))
+            return telling.export(place, out, stdout)
+        return telling.tell(place, form, out, number, stdout, ForCI(junit_file, summary_file))

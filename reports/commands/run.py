@@ -126,6 +126,7 @@ def _run_shard(theorems: list[Theorem], settings: Settings, shard: Shard, out: P
     from reports.runs.journal import begin, finish
     from reports.runs.running import STORE_NAME
     from reports.runs.sharing import outcome, run_shard, share_lines
+    from reports.text.times import computing_words
 
     began = time.perf_counter()
     number = begin(out, theorems, settings, typed())
@@ -138,7 +139,9 @@ def _run_shard(theorems: list[Theorem], settings: Settings, shard: Shard, out: P
                 click.echo(line, file=stdout)
     told = outcome(shares, shard, time.perf_counter() - began)
     finish(out, number, told)
-    click.echo(f"{told['sentence']}  [{time.perf_counter() - began:.0f} s in all]", err=True)
+    computing = computing_words(told["computing"], "now")
+    took = f"{time.perf_counter() - began:.0f} s; {computing}"
+    click.echo(f"{told['sentence']}  [{took}]", err=True)
     click.echo(f"Records: {out / STORE_NAME}", err=True)
     return int(told["exit_code"])
 

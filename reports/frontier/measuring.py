@@ -11,6 +11,7 @@ from typing import Any
 from reports.exit_codes import ALL_AS_EXPECTED, UNSETTLED
 from reports.frontier.request import Asked
 from reports.frontier.sentence import sentence
+from reports.runs.damage import telling_damage
 from reports.runs.running import STORE_NAME
 from reports.runs.summary import versions
 from reports.typography import Part
@@ -45,7 +46,7 @@ def measure(
         if progress is not None:
             progress(name, done, total, what)
 
-    with Store(folder / STORE_NAME) as store:
+    with telling_damage(Store(folder / STORE_NAME)) as store:
         frontier = measure_frontier(
             asked.theorem, asked.claim, asked.request, executor=executor, store=store, progress=step
         )

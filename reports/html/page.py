@@ -12,6 +12,7 @@ from reports.html.anchors import aliases, anchor
 from reports.html.headlines import headlines
 from reports.html.marks import MARKS, VERDICTS, mark
 from reports.html.placing import place_figures
+from reports.text.times import time_words
 from reports.typography import Part, listed, percent
 
 DEFAULT_FOLDER = "relu-verify-out"
@@ -49,7 +50,8 @@ def page_of(report: Part) -> dict[str, Any]:
         "tallies": {"claims": _tally(claims), "controls": _tally(controls)},
         "standing": _standing(claims, controls),
         "limits": _limits(theorems),
-        "run": {key: report.get(key) for key in ("seed", "profile", "backend", "wall_time_s")},
+        "run": {key: report.get(key) for key in ("seed", "profile", "backend")},
+        "took": time_words(report),
         "confidence": report.get("confidence"),
         "budget": _budget(report),
         "theorems": theorems,

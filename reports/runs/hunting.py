@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from properties.parts import Hunt, joined, parts_of
 from properties.search import hunt_hash, hunt_task, hunted_claims
+from verify.computing import Computing
 from verify.counterexample import Counterexample
-from verify.engine.executors import AnyExecutor, map_unordered
+from verify.engine.executors import AnyExecutor, Timed, map_unordered
 from verify.engine.plan import profile_named
 from verify.engine.shards import Shard
 from verify.engine.store import Store
@@ -59,8 +60,9 @@ def made_parts(
     store: Store,
     step: Step | None,
     shard: Shard | None = None,
-) -> dict[Part, Hunt]:
-    """Return all parts of a run's hunts, or a shard's; make those that the store does not know."""
+) -> tuple[dict[Part, Hunt], Computing]:
+    """Return all parts of a run's hunts, or a shard's, and how long they took; make those that the
+    store does not know."""
     wanted = [
         part
         for part in parts(theorem, profile, seed)
@@ -71,13 +73,21 @@ def made_parts(
     sent = None if theorem.origin else theorem
     missing = {(part.claim, part.number): part for part in wanted if part not in found}
     tasks = [(theorem.origin, sent, claim, examples, seed, number) for claim, number in missing]
-    for task, hunt in map_unordered(executor, hunt_task, tasks):
+    for task, (hunt, seconds) in map_unordered(executor, Timed(hunt_task), tasks):
         part = missing[task[2], task[5]]
         found[part] = hunt
-        store.remember(part.key, _kept(hunt).to_json())
+        store.remember(part.key, _kept(hunt).to_json(), seconds)
         if step is not None:
             step(len(found), len(wanted), f"hunt  {part.claim}")
-    return {part: found[part] for part in wanted}
+    new = frozenset(missing.values())
+    return {part: found[part] for part in wanted}, computing(wanted, store, new)
+
+
+def computing(made: Collection[Part], store: Store, new: Collection[Part] = ()) -> Computing:
+    """Return how long it took to make parts that the store knows.   new: those made just now."""
+    return Computing.of(
+        ((part.claim,), store.seconds_of_search(part.key), part in new) for part in made
+    )
 
 
 def whole_hunts(theorem: Theorem, found: Mapping[Part, Hunt]) -> dict[str, Hunt]:

@@ -55,7 +55,8 @@ class Run:
     """A run of a folder. started: ISO 8601, UTC.   backend_version: of its array library.
 
     versions: what results depend on, as report.json has them.   outcome: None for a run that was
-    not finished, else the report's created, wall_time_s (seconds), exit_code and sentence.
+    not finished, else the report's created, wall_time_s (seconds), exit_code and sentence, and
+    computed_s, the seconds of workers that it took (older runs: none).
     """
 
     number: int
@@ -113,7 +114,8 @@ _KEPT = {"created": str, "wall_time_s": float, "exit_code": int, "sentence": str
 def finish(folder: Path, number: int, report: Mapping[str, Any]) -> None:
     """Remember that a run was finished, with this report."""
     with Store(folder / STORE_NAME) as store:
-        store.finish(number, {name: report[name] for name in _KEPT})
+        kept = {name: report[name] for name in _KEPT}
+        store.finish(number, {**kept, "computed_s": report["computing"]["now_s"]})
 
 
 def open_store(folder: Path) -> Store:
@@ -151,8 +153,8 @@ def chosen(runs: Sequence[Run], number: int | None, folder: Path) -> Run:
     """
     if not runs:
         raise InputError(
-            f"{folder} remembers no runs, since its records are older than that; give the run's "
-            "command again, which uses them, or show what it wrote: relu-verify report "
+            f"{folder} remembers no runs (any more); give the run's command again, which uses "
+            "its records, or show what it wrote: relu-verify report "
             f"{folder / 'report.json'}"
         )
     if number is None:
@@ -214,4 +216,5 @@ def _is_written_by_us(run: Run) -> bool:
     typed += [(value, kinds[name]) for name, value in vars(run.settings).items()]
     if run.outcome is not None:
         typed += [(run.outcome[name], kind) for name, kind in _KEPT.items()]
+        typed.append((run.outcome.get("computed_s"), float | None))
     return all(isinstance(value, kind) for value, kind in typed)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from properties.catalogue import MODULES
-from reports.runs.hunting import known_parts, parts, whole_hunts
+from reports.runs.damage import telling_damage
+from reports.runs.hunting import computing, known_parts, parts, whole_hunts
 from reports.runs.journal import Run, open_store, runs_of
 from reports.runs.rebuild import changes
 from reports.runs.running import (
@@ -149,15 +150,15 @@ def join_folders(folders: Sequence[Path], out: Path) -> Joined:
     Raises StoreError where they contradict each other; then nothing is added.
     """
     with ExitStack() as stack:
-        target = stack.enter_context(Store(out / STORE_NAME))
+        target = stack.enter_context(telling_damage(Store(out / STORE_NAME)))
         others = [f for f in folders if f.resolve() != out.resolve()]
-        sources = [stack.enter_context(open_store(folder)) for folder in others]
+        sources = [stack.enter_context(telling_damage(open_store(f))) for f in others]
         return join(target, sources)
 
 
 def lacking(common: Shared, out: Path) -> list[Lack]:
     """Return what the records of `out` lack for verdicts on the theorems."""
-    with open_store(out) as store:
+    with telling_damage(open_store(out)) as store:
         found = (_lack(theorem, common, store) for theorem in common.theorems)
         return [lack for lack in found if lack is not None]
 
@@ -189,7 +190,7 @@ def told_from_records(common: Shared, out: Path) -> Iterator[Result]:
             verdicts = checked(theorem, settings, store, compute=False)
             found = known_parts(parts(theorem, settings.profile, settings.seed), store)
             hunts = whole_hunts(theorem, found)
-            stem = stems[theorem.address]
-            result = result_of(theorem, verdicts, hunts, settings.seed, stem)
+            stem, searching = stems[theorem.address], computing(found, store)
+            result = result_of(theorem, verdicts, hunts, settings.seed, stem, searching)
             file_counterexamples(result, out, stem)
             yield result

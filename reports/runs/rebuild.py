@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from reports.exit_codes import ALL_AS_EXPECTED, UNSETTLED
-from reports.runs.hunting import known_parts, parts, whole_hunts
+from reports.runs.damage import telling_damage
+from reports.runs.hunting import computing, known_parts, parts, whole_hunts
 from reports.runs.journal import Place, Run, chosen, open_store, runs_of
 from reports.runs.running import (
     Result,
@@ -66,7 +67,7 @@ def rebuild(folder: Path, number: int | None = None, pictures: bool = True) -> R
     Raises InputError where there are no records or no such run, BackendUnavailable where the
     run's array library is not to be had, StoreError for records that cannot be read.
     """
-    with open_store(folder) as store:
+    with telling_damage(open_store(folder)) as store:
         runs = runs_of(store)
         run = chosen(runs, number, folder)
         _require_backend(run, folder)
@@ -128,20 +129,26 @@ def _told(theorem: Theorem, place: Place, run: Run, store: Store, stem: str) -> 
         wanted = parts(theorem, run.settings.profile, run.settings.seed)
         found = known_parts(wanted, store)
         if len(found) == len(wanted):
-            hunts = whole_hunts(theorem, found)
-            return result_of(theorem, verdicts, hunts, run.settings.seed, stem)
+            hunts, searching = whole_hunts(theorem, found), computing(found, store)
+            return result_of(theorem, verdicts, hunts, run.settings.seed, stem, searching)
         what = f"{len(wanted) - len(found)} of its {len(wanted)} parts of searches are missing"
+        lost = sum(store.has_lost_search(part.key) for part in wanted)
     except RecordsMissing as reason:
         what = f"{reason.missing} of its {reason.total} blocks are missing"
+        lost = reason.damaged
     except StoreError:
         raise
     except ReluVerifyError as reason:
         return Missing(theorem.address, str(reason), changed=True)
+    if lost:
+        what += f" ({lost} of them damaged)"
     changed = changes(theorem, place, run)
     if changed:
         return Missing(theorem.address, f"{what}, since {', '.join(changed)}", changed=True)
     if run.settings.shard is not None:
         why = f"since this is shard {run.settings.shard}: join all with relu-verify merge"
+    elif lost:
+        why = "since their checksums do not fit"
     else:
         why = "though the run was finished" if run.outcome else "since the run was not finished"
     return Missing(theorem.address, f"{what}, {why}")
@@ -179,6 +186,7 @@ def _report(
     seconds = float(outcome.get("wall_time_s", 0.0))
     created = str(outcome.get("created", ""))
     report = summarise(results, run.settings, seconds, run.command, folder, created, pictures)
+    report["computing"]["now_s"] = outcome.get("computed_s")
     now = report["versions"]
     report["versions"] = dict(run.versions)
     if now != report["versions"]:

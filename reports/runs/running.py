@@ -7,17 +7,19 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from properties.catalogue import MODULES, is_built_in
 from properties.parts import Hunt
 from properties.search import drawn, with_hunt
+from reports.runs.damage import telling_damage
 from reports.runs.hunting import made_parts, whole_hunts
 from verify import counterexample
 from verify.arrays import backend as open_backend
 from verify.claims import Universal
+from verify.computing import Computing
 from verify.confirm import confirm
 from verify.counterexample import Counterexample, file_of
 from verify.engine.check import check
@@ -67,11 +69,13 @@ class Filed:
 
 @dataclass(frozen=True)
 class Result:
-    """One theorem's verdicts, and its counterexamples by claim id."""
+    """One theorem's verdicts, its counterexamples by claim id, and how long trials and searches
+    took."""
 
     theorem: Theorem
     verdicts: Verdicts
     counterexamples: dict[str, tuple[Filed, ...]]
+    computing: Computing = field(default_factory=Computing)
 
 
 def error_share(theorem: Theorem, confidence: float) -> float:
@@ -99,16 +103,18 @@ def run(
     require_usable(settings, folder)
     stems = stems_of(theorems)
     with (
-        Store(folder / STORE_NAME) as store,
+        telling_damage(Store(folder / STORE_NAME)) as store,
         open_executor(settings.executor, settings.jobs) as executor,
     ):
         for theorem in theorems:
             step = reporter(theorem, progress)
             verdicts = _verdicts(theorem, settings, store, executor, step)
-            found = made_parts(theorem, settings.profile, settings.seed, executor, store, step)
+            found, searching = made_parts(
+                theorem, settings.profile, settings.seed, executor, store, step
+            )
             hunts = whole_hunts(theorem, found)
             stem = stems[theorem.address]
-            result = result_of(theorem, verdicts, hunts, settings.seed, stem)
+            result = result_of(theorem, verdicts, hunts, settings.seed, stem, searching)
             file_counterexamples(result, folder, stem)
             yield result
 
@@ -161,11 +167,17 @@ def reporter(theorem: Theorem, progress: Progress | None) -> Callable[[int, int,
 
 
 def result_of(
-    theorem: Theorem, verdicts: Verdicts, hunts: Mapping[str, Hunt], seed: int, stem: str
+    theorem: Theorem,
+    verdicts: Verdicts,
+    hunts: Mapping[str, Hunt],
+    seed: int,
+    stem: str,
+    searching: Computing,
 ) -> Result:
     """Join verdicts and hunts, with counterexamples to whatever is refuted; write nothing.
 
-    stem: how the names of the theorem's files begin (`stems_of`).
+    stem: how the names of the theorem's files begin (`stems_of`).   searching: how long the hunts
+    took.
     """
     final, filed = [], {}
     for verdict in verdicts:
@@ -176,7 +188,8 @@ def result_of(
             if joined.verdict is Conclusion.REFUTED:
                 filed[joined.claim] = shown
         final.append(joined)
-    return Result(theorem, replace(verdicts, items=tuple(final)), filed)
+    together = verdicts.computing + searching
+    return Result(theorem, replace(verdicts, items=tuple(final)), filed, together)
 
 
 def _confirmed(

@@ -11,6 +11,7 @@ from typing import Any
 
 from reports.runs.schema import (
     CHAIN,
+    COMPUTING,
     COUNT,
     MEASURE,
     MEASURED,
@@ -53,6 +54,7 @@ def read(place: Path) -> dict[str, Any]:
         )
     try:
         wrong = _wrong(found, REPORT, "") or _wrong_measures(found) or _wrong_severities(found)
+        wrong = wrong or _wrong_times(found)
         report = clean(found)
     except RecursionError:
         wrong = "entries lie too deep in one another"
@@ -107,6 +109,20 @@ def _wrong_measures(report: dict[str, Any]) -> str:
             return f"{where}.kind is not one of {', '.join(MEASURED)}"
         if wrong := _wrong(measure["cells"], [MEASURED[measure["kind"]]], f"{where}.cells"):
             return wrong
+    return ""
+
+
+def _wrong_times(report: Mapping[str, Any]) -> str:
+    """Say which entry of how long it took is of another kind; older reports have none."""
+    if "computing" not in report:
+        return ""
+    if wrong := _wrong(report["computing"], COMPUTING, "computing"):
+        return wrong
+    for i, own in enumerate(report["computing"]["theorems"]):
+        for name, seconds in own["shares_s"].items():
+            where = f"computing.theorems[{i}].shares_s[{name!r}]"
+            if wrong := _wrong_scalar(seconds, NUMBER, where):
+                return wrong
     return ""
 
 

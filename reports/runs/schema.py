@@ -127,6 +127,13 @@ CHAIN = {
         }
     ],
 }
+COMPUTING = {
+    "in_all_s": NUMBER,
+    "now_s": MAYBE,
+    "untimed": COUNT,
+    "theorems": [{"theorem": str, "in_all_s": NUMBER, "shares_s": dict}],
+}
+"""Reports made before times were kept have none."""
 THEOREM = {
     "id": str,
     "address": str,

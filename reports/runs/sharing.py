@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from reports.exit_codes import ALL_AS_EXPECTED
+from reports.runs.damage import telling_damage
 from reports.runs.hunting import made_parts, parts, whole_hunts
 from reports.runs.running import STORE_NAME, Progress, Settings, error_share, reporter
+from reports.runs.summary import computing
+from verify.computing import Computing
 from verify.engine.contribute import contribute
 from verify.engine.executors import open_executor
 from verify.engine.shards import Shard
@@ -24,12 +27,14 @@ class Share:
 
     blocks, parts: how many are its own, and how many there are.   violated: trials, and searched
     examples, that violate a universal claim of the theorem's own, by its id, where there are any.
+    computing: how long its blocks and parts took.
     """
 
     theorem: str
     blocks: tuple[int, int]
     parts: tuple[int, int]
     violated: Mapping[str, tuple[int, int]]
+    computing: Computing
 
 
 def run_shard(
@@ -44,7 +49,7 @@ def run_shard(
     Running the same again goes on where an interrupted one stopped.
     """
     with (
-        Store(folder / STORE_NAME) as store,
+        telling_damage(Store(folder / STORE_NAME)) as store,
         open_executor(settings.executor, settings.jobs) as executor,
     ):
         for theorem in theorems:
@@ -61,7 +66,7 @@ def run_shard(
                 progress=step,
             )
             how = settings.profile, settings.seed
-            made = made_parts(theorem, *how, executor, store, step, shard)
+            made, searching = made_parts(theorem, *how, executor, store, step, shard)
             searched = {
                 claim: hunt.hunted.violated for claim, hunt in whole_hunts(theorem, made).items()
             }
@@ -74,6 +79,7 @@ def run_shard(
                 (held.blocks, held.total),
                 (len(made), len(parts(theorem, *how))),
                 {claim: counts for claim, counts in met.items() if any(counts)},
+                held.computing + searching,
             )
 
 
@@ -96,6 +102,7 @@ def outcome(shares: Sequence[Share], shard: Shard, seconds: float) -> dict[str, 
     return {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "wall_time_s": round(seconds, 3),
+        "computing": computing({share.theorem: share.computing for share in shares}),
         "exit_code": ALL_AS_EXPECTED,
         "sentence": f"Shard {shard} is complete{met}; relu-verify merge tells verdicts.",
     }

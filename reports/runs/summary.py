@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from reports.runs.running import COUNTEREXAMPLES, Result, Settings, error_share
 from reports.runs.schema import SCHEMA_VERSION
 from verify import __version__
 from verify.claims import Status
+from verify.computing import Computing
 from verify.counterexample import Counterexample
 from verify.verdict import Conclusion, Verdict
 from verify.writing import json_text, jsonable, require_writable, write_text
@@ -46,6 +47,7 @@ def summarise(
         "created": created or datetime.now(UTC).isoformat(timespec="seconds"),
         **asdict(settings),
         "wall_time_s": round(seconds, 3),
+        "computing": computing({r.theorem.address: r.computing for r in results}),
         "exit_code": exit_code(plain),
         "sentence": sentence(plain),
         "error_budget": {"total": sum(shares.values()), "theorems": shares},
@@ -55,6 +57,28 @@ def summarise(
         "measures": [m.to_json() for result in results for m in result.verdicts.measured],
         "chains": [r.verdicts.chain.to_json() for r in results if r.verdicts.chain is not None],
         "rasters": rasters(results, settings.seed) if pictures else [],
+    }
+
+
+def computing(theorems: Mapping[str, Computing]) -> dict[str, Any]:
+    """Return how many seconds workers took (`verify.computing`), for all theorems and for each, by
+    its address.
+
+    now_s: null of a run told again that does not remember it.
+    """
+    whole = sum(theorems.values(), Computing())
+    return {
+        "in_all_s": round(whole.in_all, 3),
+        "now_s": round(whole.now, 3),
+        "untimed": whole.untimed,
+        "theorems": [
+            {
+                "theorem": address,
+                "in_all_s": round(own.in_all, 3),
+                "shares_s": {name: round(each, 3) for name, each in own.shares.items()},
+            }
+            for address, own in theorems.items()
+        ],
     }
 
 

@@ -14,6 +14,7 @@ from reports.exit_codes import ALL_AS_EXPECTED, UNSETTLED
 from reports.html.render import render
 from reports.html.single_figure import single_figure
 from reports.runs.ci import ForCI
+from reports.runs.damage import tell_integrity, telling_damage
 from reports.runs.holding import held
 from reports.runs.journal import open_store, run_line, runs_of
 from reports.runs.rebuild import Rebuilt, missing_lines, rebuild, restore
@@ -21,6 +22,7 @@ from reports.runs.saved import read
 from reports.terminal import typed
 from reports.text.markdown import markdown
 from reports.text.table import table
+from verify.engine.exporting import export as export_to
 from verify.errors import InputError, ReluVerifyError
 from verify.writing import json_text, require_writable, write_text, writing
 
@@ -75,22 +77,28 @@ def tell(
 
 def list_runs(folder: Path, stdout: TextIO) -> int:
     """List the runs that a folder remembers."""
-    with open_store(folder) as store:
+    with telling_damage(open_store(folder)) as store:
         for run in runs_of(store):
             click.echo(run_line(run), file=stdout)
     return ALL_AS_EXPECTED
 
 
+def integrity(folder: Path, stdout: TextIO) -> int:
+    """Hold every entry of a folder's records to its checksum, and say which are damaged."""
+    with open_store(folder) as store:
+        return tell_integrity(store, stdout)
+
+
 def export(folder: Path, out: Path | None, stdout: TextIO) -> int:
-    """Write every number in a folder's records as CSV; see `Store.export`."""
+    """Write every number in a folder's records as CSV; see `verify.engine.exporting`."""
     if out is not None:
         require_writable(out)
     with open_store(folder) as store:
         if out is None:
-            store.export(stdout)
+            export_to(store, stdout)
             return ALL_AS_EXPECTED
         with writing(out) as stream:
-            store.export(stream)
+            export_to(store, stream)
     click.echo(f"Records: {out}", err=True)
     return ALL_AS_EXPECTED
 

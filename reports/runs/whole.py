@@ -14,6 +14,7 @@ from reports.runs.running import Progress, Result, Settings
 from reports.runs.summary import summarise, told, write
 from reports.terminal import ProgressBar, stdout_kept
 from reports.text.measured import measured_lines
+from reports.text.times import computing_words
 from reports.text.verdicts import counterexample_lines, verdict_line
 from verify.theorem import Theorem
 
@@ -54,6 +55,8 @@ def carry_out(
         write(report, out)
     finish(out, number, report)
     for_ci.write(report)
-    click.echo(f"{report['sentence']}  [{time.perf_counter() - began:.0f} s in all]", err=True)
+    computing = computing_words(report["computing"], "now")
+    took = f"{time.perf_counter() - began:.0f} s; {computing}"
+    click.echo(f"{report['sentence']}  [{took}]", err=True)
     click.echo(f"Report: {out / 'report.html'}", err=True)
     return int(report["exit_code"])

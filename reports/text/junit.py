@@ -14,10 +14,17 @@ from typing import Any
 from reports.html.claims import replay_command
 from reports.text.counterexamples import example_lines
 from reports.text.markdown import margin_of
+from reports.text.times import computing_words
 from reports.text.verdicts import verdict_line
 from reports.typography import clean
 
 Part = Mapping[str, Any]
+
+_TIME = (
+    "seconds of workers, whenever they were spent: those of a block of trials in even shares to "
+    "all that is evaluated on it, measures too, and those of a search to its claim"
+)
+"""What a time is, for who reads it."""
 
 _SETTINGS = ("command", "profile", "seed", "backend", "confidence")
 
@@ -27,16 +34,22 @@ def junit(report: Part) -> str:
     control, and one for each theorem that is missing.
 
     A case is named after its claim, its class after its theorem as pytest does, a file without
-    its ending and with dots for slashes. Of times only the whole run's is known. Characters that
-    XML cannot hold are replaced.
+    its ending and with dots for slashes. Times are those of computing (`verify.computing`), as a
+    property of each suite says; of a report made before they were kept, the run's own is told.
+    Characters that XML cannot hold are replaced.
     """
     report = clean(report)
     root = ET.Element("testsuites", name="relu-verify")
+    computing = report.get("computing")
+    times = {own["theorem"]: own for own in (computing or {}).get("theorems", ())}
     for theorem in report["theorems"]:
         own = [v for v in report["verdicts"] if v["theorem"] == theorem["address"]]
         suite = _suite(root, theorem["address"], report)
+        took = times.get(theorem["address"])
+        _time(suite, took and took["in_all_s"])
         for verdict in own:
-            _case(suite, verdict, report["out"])
+            share = took and took["shares_s"].get(verdict["claim"])
+            _time(_case(suite, verdict, report["out"]), share)
         _count(suite)
     for entry in report.get("missing") or ():
         suite = _suite(root, entry["theorem"], report)
@@ -44,8 +57,7 @@ def junit(report: Part) -> str:
         _answer(case, "error", "missing", [f"not in the report: {entry['reason']}"])
         _count(suite)
     _count(root)
-    if report["wall_time_s"] is not None:
-        root.set("time", f"{report['wall_time_s']:.3f}")
+    _time(root, computing["in_all_s"] if computing else report["wall_time_s"])
     ET.indent(root, " ")
     text = ET.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
@@ -64,6 +76,10 @@ def _suite(root: ET.Element, address: str, report: Part) -> ET.Element:
     suite = ET.SubElement(root, "testsuite", name=address, timestamp=report["created"])
     properties = ET.SubElement(suite, "properties")
     told = {name: report[name] for name in _SETTINGS} | dict(report["versions"])
+    if report["wall_time_s"] is not None:
+        told["wall_time_s"] = report["wall_time_s"]
+    if report.get("computing"):
+        told |= {"computing": computing_words(report["computing"], "in this run"), "time": _TIME}
     for name, value in told.items():
         ET.SubElement(properties, "property", name=name, value=str(value))
     return suite
@@ -74,12 +90,19 @@ def _named_case(suite: ET.Element, address: str, name: str) -> ET.Element:
     return ET.SubElement(suite, "testcase", classname=place, name=name)
 
 
-def _case(suite: ET.Element, verdict: Part, folder: str) -> None:
+def _time(element: ET.Element, seconds: float | None) -> None:
+    """Set a time, where it is known."""
+    if seconds is not None:
+        element.set("time", f"{seconds:.3f}")
+
+
+def _case(suite: ET.Element, verdict: Part, folder: str) -> ET.Element:
     control = " (control)" if verdict["expected"] == "refuted" else ""
     case = _named_case(suite, verdict["theorem"], f"{verdict['claim']}{control}")
     if wrong := outcome(verdict):
         _answer(case, wrong, verdict["verdict"], list(_told(verdict, folder)))
     ET.SubElement(case, "system-out").text = f"{verdict['statement']}\n{verdict_line(verdict)}"
+    return case
 
 
 def _answer(case: ET.Element, what: str, word: str, lines: list[str]) -> None:

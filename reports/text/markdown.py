@@ -11,6 +11,7 @@ from typing import Any
 
 from reports.html.claims import replay_command
 from reports.text.counterexamples import example_lines
+from reports.text.times import time_words
 from reports.thresholds import passed_words
 from reports.typography import bound_words, clean, kind_words, margin_words, number
 
@@ -51,14 +52,14 @@ def markdown(report: Part) -> str:
 def settings_lines(report: Part) -> str:
     theorems = ", ".join(code(theorem["address"]) for theorem in report["theorems"])
     when = report["created"].replace("T", " ").replace("+00:00", " UTC")
-    took = report["wall_time_s"]
+    took = time_words(report)
     told = [
         f"{text(when)}",
         f"profile {text(report['profile'])}",
         f"seed {report['seed']}",
         f"backend {text(report['backend'])}",
         f"confidence {report['confidence']:g} over all that is stated",
-        *([f"{took:.3g} s"] if took is not None else []),
+        *([took] if took else []),
     ]
     return f"{theorems}\n\n{' · '.join(told)}"
 

@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 from reports.cli import main
+from tests.verify.engine.sealing import edited
 from verify import counterexample
 
 ROOT = Path(__file__).parents[2]
@@ -93,8 +94,7 @@ def test_a_report_of_another_file_is_not_replaced_silently(
         assert (told in err) is warned
         assert told not in out
     assert "holds a report" not in command("run", "a/mine.py", "--out", "other", "--jobs", 1)[2]
-    with closing(sqlite3.connect("other/records.sqlite")) as connection, connection:
-        connection.execute("UPDATE runs SET asked = '{}'")
+    edited(Path("other/records.sqlite"), "UPDATE runs SET asked = '{}'")
     assert "holds a report" not in command("run", "b/mine.py", "--out", "other", "--jobs", 1)[2]
 
 

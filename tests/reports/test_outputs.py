@@ -40,7 +40,7 @@ WORK = (
     "reports.frontier.measuring.measure",
     "reports.own_data.analysis.analyse",
     "reports.runs.saved.read",
-    "verify.engine.store.Store.export",
+    "reports.runs.telling.export_to",
 )
 
 

@@ -72,7 +72,7 @@ def check(
         asked.root_seed,
     )
     opened = open_backend(backend)
-    records = (
+    records, computing = (
         gathered(theorem, planned, root_seed, executor, store, opened, progress)
         if compute
         else recalled(theorem, planned, root_seed, store, opened)
@@ -100,4 +100,5 @@ def check(
             None,
         ),
         realised=realised(theorem, planned, records, counts),
+        computing=computing,
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from verify.arrays import backend as open_backend
 from verify.claims import Universal
+from verify.computing import Computing
 from verify.engine.asked import Asked, ask
 from verify.engine.evaluate import Record
 from verify.engine.executors import AnyExecutor
@@ -24,12 +25,14 @@ class Contribution:
     """What a shard holds of a check.
 
     blocks: how many are its own.   total: those of all shards.   violated: trials that violate
-    each universal claim of the theorem's own, by its id, where there are any.
+    each universal claim of the theorem's own, by its id, where there are any.   computing: how
+    long its blocks took.
     """
 
     blocks: int
     total: int
     violated: Mapping[str, int]
+    computing: Computing = field(compare=False)
 
 
 def contribute(
@@ -63,7 +66,7 @@ def contribute(
     blocks = Blocks(theorem, asked.root_seed, executor, store, open_backend(backend))
     keys = keys_of(theorem, asked.planned)
     found = blocks.fetch(blocks.owned(shard, keys), progress)
-    return Contribution(len(found), len(keys), _violated(asked, found))
+    return Contribution(len(found), len(keys), _violated(asked, found), blocks.computing())
 
 
 def _violated(asked: Asked, found: Mapping[Key, Record]) -> dict[str, int]:

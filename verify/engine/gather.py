@@ -17,8 +17,9 @@ import scipy
 import verify
 from verify.arrays import Backend
 from verify.arrays import backend as open_backend
+from verify.computing import Computing
 from verify.engine.evaluate import Record, evaluate_block
-from verify.engine.executors import AnyExecutor, map_unordered
+from verify.engine.executors import AnyExecutor, Timed, map_unordered
 from verify.engine.plan import Cell
 from verify.engine.shards import Shard
 from verify.engine.store import RecordsMissing, Store
@@ -71,6 +72,8 @@ class Blocks:
         self._hashes: dict[Cell, str] = {}
         controls = {control.id for control in theorem.controls}
         everything = [entry.id for entry in theorem.entries]
+        self._seconds: dict[Key, float] = {}
+        self._new: set[Key] = set()
         comparable = self._backend.name == "numpy"
         self._unconfirmed = set(everything) if store is not None and comparable else set()
         self._unrepeated = set(everything) - controls if comparable else set()
@@ -85,14 +88,22 @@ class Blocks:
         self._register({cell for cell, _ in keys})
         found, missing = {}, []
         for key in dict.fromkeys(keys):
-            known = None if self._store is None else self._store.read(self._hashes[key[0]], key[1])
-            if known is None:
+            stored = (self._hashes[key[0]], key[1])
+            known = None if self._store is None else self._store.read(*stored)
+            if self._store is None or known is None:
                 missing.append(key)
             else:
                 found[key] = known
+                self._seconds[key] = self._store.seconds_of_block(*stored)
         self._confirm(_representing(self._unconfirmed, list(found)))
         self._compute(missing, found, progress)
         return found
+
+    def computing(self) -> Computing:
+        """Return how long the blocks that were fetched took, where and whenever they were."""
+        return Computing.of(
+            (key[0].ids, seconds, key in self._new) for key, seconds in self._seconds.items()
+        )
 
     def _register(self, cells: Iterable[Cell]) -> None:
         """Remember the configuration hash of each cell, and let the store know what it is."""
@@ -126,8 +137,8 @@ class Blocks:
         twice = _representing(self._unrepeated, missing)
         tasks = [self._task_of(key) for key in missing for _ in range(1 + (key in twice))]
         first: dict[Key, Record] = {}
-        with closing(map_unordered(self._executor, _evaluate, tasks)) as results:
-            for task, record in results:
+        with closing(map_unordered(self._executor, Timed(_evaluate), tasks)) as results:
+            for task, (record, seconds) in results:
                 key = cell, block = task.key
                 if key in twice:
                     if key not in first:
@@ -135,8 +146,10 @@ class Blocks:
                         continue
                     _require_same(self.theorem, key, self._root_seed, first[key], record)
                 if self._store is not None:
-                    self._store.write(self._hashes[cell], block, record)
+                    self._store.write(self._hashes[cell], block, record, seconds)
                 found[key] = record
+                self._seconds[key] = seconds
+                self._new.add(key)
                 if progress is not None:
                     progress(len(found), total, f"{self.theorem.id}  {cell.point}")
 
@@ -149,20 +162,21 @@ def gathered(
     store: Store | None,
     backend: Backend,
     progress: Progress | None,
-) -> dict[Cell, Record]:
-    """Return each cell's record, computing the blocks that are not stored."""
+) -> tuple[dict[Cell, Record], Computing]:
+    """Return each cell's record, computing the blocks that are not stored, and what all took."""
     blocks = Blocks(theorem, root_seed, executor, store, backend)
     found = blocks.fetch(keys_of(theorem, planned), progress)
-    return {
+    records = {
         cell: Record.joined([found[cell, block] for block in range(_blocks(theorem, cell))])
         for cell in planned
     }
+    return records, blocks.computing()
 
 
 def recalled(
     theorem: Theorem, planned: Sequence[Cell], root_seed: int, store: Store | None, backend: Backend
-) -> dict[Cell, Record]:
-    """Return each cell's record from the store alone. Raises RecordsMissing."""
+) -> tuple[dict[Cell, Record], Computing]:
+    """Return each cell's record from the store alone, and what all took. Raises RecordsMissing."""
     if store is None:
         raise InputError("compute=False takes records from a store, but store=None; give it one")
     common = _common(theorem, root_seed, backend)
@@ -184,11 +198,18 @@ def recalled(
             f"{theorem.address!r}; check it with compute=True to add the others",
             missing,
             total,
+            sum(store.has_lost(*key) for key in missing),
         )
-    return {
+    joined = {
         cell: Record.joined([record for record in records if record is not None])
         for cell, records in known.items()
     }
+    pieces = (
+        (cell.ids, store.seconds_of_block(hashes[cell], block), False)
+        for cell, records in known.items()
+        for block in range(len(records))
+    )
+    return joined, Computing.of(pieces)
 
 
 def keys_of(theorem: Theorem, planned: Sequence[Cell]) -> list[Key]:

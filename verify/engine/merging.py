@@ -25,8 +25,8 @@ class Joined:
 
 
 def join(target: Store, sources: Sequence[Store]) -> Joined:
-    """Add all blocks and searches of some stores to another; all of them, or after an error or a
-    kill none. The sources are only read.
+    """Add all blocks and searches of some stores to another, but for what is damaged; all of them,
+    or after an error or a kill none. The sources are only read.
 
     Raises StoreError where two hold different numbers for the same block, or different findings of
     the same search.
@@ -44,7 +44,7 @@ def _join_blocks(target: Store, sources: Sequence[Store]) -> int:
             known = target.read(hash_, block)
             if known is None:
                 target.register(hash_, description)
-                target.write(hash_, block, record)
+                target.write(hash_, block, record, source.seconds_of_block(hash_, block))
                 come_from[hash_, block] = source.path
             elif different := known.differing(record):
                 other = come_from.get((hash_, block), target.path)
@@ -65,7 +65,7 @@ def _join_searches(target: Store, sources: Sequence[Store]) -> int:
             if content is None:
                 continue
             if known is None:
-                target.remember(hash_, content)
+                target.remember(hash_, content, source.seconds_of_search(hash_))
                 come_from[hash_] = source.path
             elif repr(known) != repr(content):  # which takes NaN for equal
                 other = come_from.get(hash_, target.path)

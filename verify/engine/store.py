@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 import json
+import math
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from verify.engine.connecting import advice, full, to_read, to_write
 from verify.engine.evaluate import Record
+from verify.engine.schema import BLOCKS, CONFIGURATIONS, RUNS, SEARCHES, TIMES, seal
+from verify.engine.sealed import SealedFile
 from verify.errors import StoreError
 from verify.tolerances import RECOMPUTED
 
-SCHEMA_VERSION = 1
-
-_SCHEMA = f"""
-BEGIN IMMEDIATE;
-CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-INSERT OR IGNORE INTO meta VALUES ('schema_version', '{SCHEMA_VERSION}');
-CREATE TABLE IF NOT EXISTS configurations (
-    hash TEXT PRIMARY KEY, description TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS blocks (
-    hash TEXT NOT NULL REFERENCES configurations(hash), block INTEGER NOT NULL,
-    series TEXT NOT NULL, trials INTEGER NOT NULL, data BLOB NOT NULL,
-    PRIMARY KEY (hash, block)
-);
-CREATE TABLE IF NOT EXISTS searches (hash TEXT PRIMARY KEY, content TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS runs (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, asked TEXT NOT NULL, outcome TEXT
-);
-COMMIT;
-"""
-_NEWEST_TABLE = "runs"
-
 _DAMAGE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
-"""What reading a damaged entry may raise."""
+"""What reading an entry may raise that is not as we write it."""
 
 _ELSEWHERE = "if it was made on another processor, whose BLAS rounds otherwise, use one of the two"
 
@@ -52,11 +29,14 @@ class RecordsMissing(StoreError):
     """A check was to be told from a store that does not hold all of its blocks.
 
     keys: configuration hash and block number of each that is missing.   total: blocks in all.
+    damaged: how many of the missing are there, and do not fit their checksums.
     """
 
-    def __init__(self, message: str, keys: Sequence[tuple[str, int]], total: int) -> None:
+    def __init__(
+        self, message: str, keys: Sequence[tuple[str, int]], total: int, damaged: int = 0
+    ) -> None:
         super().__init__(message)
-        self.keys, self.total = tuple(keys), total
+        self.keys, self.total, self.damaged = tuple(keys), total, damaged
 
     @property
     def missing(self) -> int:
@@ -73,94 +53,30 @@ class StoredRun:
     outcome: dict[str, Any] | None
 
 
-class Store:
+class Store(SealedFile):
     """Records by configuration hash and block number, kept in one SQLite file in WAL mode.
 
     There is one writer, the parent process. A record that contradicts a stored one of the same
-    configuration and block raises StoreError: something is not deterministic.
+    configuration and block raises StoreError: something is not deterministic. One that does not fit
+    its checksum is lost: it counts as not there, in `damaged` too, and gives way to another.
     """
-
-    def __init__(self, path: str | Path, reading: bool = False) -> None:
-        """Open or create the store at `path`.
-
-        reading: open what is there, in a folder that need not be writable, and change nothing.
-        Raises StoreError for a file that is not a store, or one of another schema version.
-        """
-        self.path, self._reading = Path(path), reading
-        self._together = False
-        try:
-            self._connection = (to_read if reading else to_write)(self.path)
-        except (sqlite3.Error, OSError) as reason:
-            raise self._unusable(reason) from reason
-        try:
-            self._open()
-        except sqlite3.Error as reason:
-            self.close()
-            raise self._unusable(reason) from reason
-        except StoreError:
-            self.close()
-            raise
-
-    def _open(self) -> None:
-        """Make the tables of a new file; leave a file that is no store of ours as it is."""
-        known = self._connection.execute("SELECT name FROM sqlite_master WHERE type='table'")
-        tables = {name for (name,) in known}
-        if tables and "meta" not in tables:
-            raise self._unusable("it is another program's database")
-        if not tables and self._reading:
-            raise self._unusable("it is empty")
-        if not tables:
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            self._connection.executescript(_SCHEMA)
-        self._connection.execute("PRAGMA synchronous=NORMAL")
-        row = self._connection.execute("SELECT value FROM meta WHERE name='schema_version'")
-        version = (row.fetchone() or ("unknown",))[0]
-        if version != str(SCHEMA_VERSION):
-            raise StoreError(
-                f"{self.path} has schema version {version}, expected {SCHEMA_VERSION}; choose "
-                "another --out, or read it with the version that wrote it"
-            )
-        self._older = _NEWEST_TABLE not in tables  # than runs, and otherwise the same
-        if tables and self._older and not self._reading:
-            self._connection.executescript(_SCHEMA)
-
-    def _unusable(self, reason: object) -> StoreError:
-        hint = "choose another --out"
-        if isinstance(reason, sqlite3.Error) and full(reason):
-            hint = "make room there, or choose another --out"
-        if self._reading:
-            hint = "choose another folder, or copy this one to where it can be written"
-        return StoreError(f"{self.path} cannot be used as a record store ({reason}); {hint}")
-
-    def close(self) -> None:
-        """Close the file. Further calls fail."""
-        self._connection.close()
-
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def register(self, hash_: str, description: dict[str, Any]) -> None:
         """Remember what a configuration hash stands for."""
         with self._writing():
-            self._connection.execute(
-                "INSERT OR IGNORE INTO configurations VALUES (?, ?)",
-                (hash_, json.dumps(description, sort_keys=True)),
-            )
+            self._keep(CONFIGURATIONS, (hash_,), (json.dumps(description, sort_keys=True),))
 
-    def remember(self, hash_: str, content: dict[str, Any]) -> None:
+    def remember(self, hash_: str, content: dict[str, Any], seconds: float = math.nan) -> None:
         """Keep what a search found, JSON-able, under the hash of everything that decides it.
 
+        seconds: that it took, NaN where that is not known.
         Raises StoreError if something else is kept there already.
         """
         text = json.dumps(content)
         with self._writing():
-            kept = self._connection.execute(
-                "INSERT OR IGNORE INTO searches VALUES (?, ?)", (hash_, text)
-            )
-        if not kept.rowcount and self.recall(hash_, json.dumps) != text:
+            kept = self._keep(SEARCHES, (hash_,), (text,))
+            self._time(SEARCHES.called((hash_,)), seconds, kept)
+        if not kept and self.recall(hash_, json.dumps) != text:
             raise StoreError(
                 f"{self.path}: search {hash_} came out differently from the stored one, so "
                 f"something is not deterministic; {_ELSEWHERE}"
@@ -173,10 +89,8 @@ class Store:
         Raises StoreError for what cannot be read.
         """
         try:
-            row = self._connection.execute(
-                "SELECT content FROM searches WHERE hash=?", (hash_,)
-            ).fetchone()
-            return None if row is None else told(dict(json.loads(row[0])))
+            row = self._found(SEARCHES, (hash_,))
+            return None if row is None else told(dict(json.loads(_text(row[0]))))
         except (sqlite3.Error, *_DAMAGE) as reason:
             raise StoreError(
                 f"{self.path}: search {hash_} cannot be read ({reason}); move the file away and "
@@ -185,35 +99,42 @@ class Store:
 
     def begin(self, asked: dict[str, Any]) -> int:
         """Remember that a run begins, and what it was asked (JSON-able); return its number."""
+        text = json.dumps(asked)
         with self._writing():
             row = self._connection.execute(
-                "INSERT INTO runs (asked) VALUES (?)", (json.dumps(asked),)
+                "INSERT INTO runs (asked, seal) VALUES (?, x'')", (text,)
             )
-        return int(row.lastrowid or 0)
+            number = int(row.lastrowid or 0)
+            self._seal_run(number, text, None)
+        return number
 
     def finish(self, number: int, outcome: dict[str, Any]) -> None:
         """Remember what came of a run that has begun (JSON-able)."""
         with self._writing():
-            self._connection.execute(
-                "UPDATE runs SET outcome=? WHERE number=?", (json.dumps(outcome), number)
-            )
+            (asked,) = self._connection.execute(
+                "SELECT asked FROM runs WHERE number=?", (number,)
+            ).fetchone()
+            self._seal_run(number, asked, json.dumps(outcome))
+
+    def _seal_run(self, number: int, asked: str, outcome: str | None) -> None:
+        self._connection.execute(
+            "UPDATE runs SET outcome=?, seal=? WHERE number=?",
+            (outcome, seal(RUNS, (number, asked, outcome)), number),
+        )
 
     def runs(self) -> tuple[StoredRun, ...]:
         """Return the runs that were begun here, oldest first.
 
         Raises StoreError for an entry that cannot be read.
         """
-        if self._reading and self._older:
-            return ()
         try:
-            rows = self._connection.execute(
-                "SELECT number, asked, outcome FROM runs ORDER BY number"
-            ).fetchall()
+            numbers = self._connection.execute("SELECT number FROM runs ORDER BY number").fetchall()
+            rows = [(number, self._found(RUNS, (number,))) for (number,) in numbers]
         except sqlite3.Error as reason:
             raise self._unusable(reason) from reason
-        return tuple(self._run(*row) for row in rows)
+        return tuple(self._run(number, *row) for number, row in rows if row is not None)
 
-    def _run(self, number: int, asked: str, outcome: str | None) -> StoredRun:
+    def _run(self, number: int, asked: Any, outcome: Any) -> StoredRun:
         try:
             done = None if outcome is None else dict(json.loads(outcome))
             return StoredRun(number, dict(json.loads(asked)), done)
@@ -224,14 +145,12 @@ class Store:
             ) from reason
 
     def read(self, hash_: str, block: int) -> Record | None:
-        """Return the record of a block, or None if it has not been computed.
+        """Return the record of a block, or None if it has not been computed, or is damaged.
 
         Raises StoreError for one that cannot be read.
         """
         try:
-            row = self._connection.execute(
-                "SELECT series, trials, data FROM blocks WHERE hash=? AND block=?", (hash_, block)
-            ).fetchone()
+            row = self._found(BLOCKS, (hash_, block))
             return None if row is None else _decode(*row)
         except (sqlite3.Error, *_DAMAGE) as reason:
             raise StoreError(
@@ -239,14 +158,24 @@ class Store:
                 "move the file away and run again"
             ) from reason
 
-    def write(self, hash_: str, block: int, record: Record) -> None:
-        """Store the record of a block. Raises StoreError if another one is stored already."""
+    def has_lost(self, hash_: str, block: int) -> bool:
+        """Whether a block was looked for, and found to be damaged."""
+        return BLOCKS.called((hash_, block)) in self._damaged
+
+    def has_lost_search(self, hash_: str) -> bool:
+        """Whether what a search found was looked for, and found to be damaged."""
+        return SEARCHES.called((hash_,)) in self._damaged
+
+    def write(self, hash_: str, block: int, record: Record, seconds: float = math.nan) -> None:
+        """Store the record of a block. Raises StoreError if another one is stored already.
+
+        seconds: that it took, NaN where that is not known; they are no part of the record.
+        """
         data = (json.dumps(record.series), record.data.shape[1], _encode(record))
         with self._writing():
-            written = self._connection.execute(
-                "INSERT OR IGNORE INTO blocks VALUES (?, ?, ?, ?, ?)", (hash_, block, *data)
-            )
-        if written.rowcount:
+            written = self._keep(BLOCKS, (hash_, block), data)
+            self._time(BLOCKS.called((hash_, block)), seconds, written)
+        if written:
             return
         known = self.read(hash_, block)
         different = known.differing(record) if known is not None else record.series
@@ -256,6 +185,28 @@ class Store:
                 f"the stored record ({', '.join(different)}), so something is not deterministic; "
                 f"look for randomness outside the generator that draw() is given, or {_ELSEWHERE}"
             )
+
+    def seconds_of_block(self, hash_: str, block: int) -> float:
+        """Return how many seconds a stored block took, NaN where that is not known."""
+        return self._seconds(BLOCKS.called((hash_, block)))
+
+    def seconds_of_search(self, hash_: str) -> float:
+        """Return how many seconds a stored search took, NaN where that is not known."""
+        return self._seconds(SEARCHES.called((hash_,)))
+
+    def _seconds(self, name: str) -> float:
+        try:
+            row = self._found(TIMES, (name,))
+        except sqlite3.Error as reason:
+            raise self._unusable(reason) from reason
+        return float(row[0] or 0.0) if row is not None else math.nan
+
+    def _time(self, name: str, seconds: float, new: bool) -> None:
+        """Keep, inside `_writing`, how long it took to make what is new."""
+        if new:
+            self._connection.execute("DELETE FROM times WHERE name=?", (name,))
+            if not math.isnan(seconds):
+                self._keep(TIMES, (name,), (float(seconds),))
 
     def confirm(self, hash_: str, block: int, record: Record, what: str) -> None:
         """Raise StoreError if `record`, of a block computed again, is not the stored one, but for
@@ -273,35 +224,19 @@ class Store:
                 "imported by name), or it is not deterministic; choose another --out"
             )
 
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """Let all that is written inside be kept, or nothing of it: after an error, or a kill."""
-        with self._writing():
-            self._together = True
-            try:
-                yield
-            finally:
-                self._together = False
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            with nullcontext() if self._together else self._connection:
-                yield
-        except sqlite3.Error as reason:
-            raise StoreError(
-                f"{self.path} cannot be written ({reason}); {advice(reason)}"
-            ) from reason
-
     def blocks(self) -> Iterator[tuple[str, dict[str, Any], int, Record]]:
-        """Yield hash and description of the configuration, number and record of every block.
+        """Yield hash and description of the configuration, number and record of every block, but
+        for what is damaged.
 
         Raises StoreError for one that cannot be read.
         """
-        for hash_, description, block in self._keys():
+        for hash_, block in self._keys():
             record = self.read(hash_, block)
-            if record is not None:
-                yield hash_, self._described(hash_, description), block, record
+            if record is None:
+                continue
+            description = self._description(hash_)
+            if description is not None:
+                yield hash_, description, block, record
 
     def searches(self) -> tuple[str, ...]:
         """Return the hashes of what `recall` finds. Raises StoreError."""
@@ -311,49 +246,42 @@ class Store:
             raise self._unusable(reason) from reason
         return tuple(hash_ for (hash_,) in rows)
 
-    def export(self, stream: TextIO) -> int:
-        """Write every number as CSV rows and return their count.
-
-        Columns: configuration (its hash), theorem, point, control, root_seed, block, trial,
-        series, value. Raises StoreError for a record that cannot be read.
-        """
-        writer = csv.writer(stream, lineterminator="\n")
-        columns = ("theorem", "point", "control", "root_seed")
-        writer.writerow(["configuration", *columns, "block", "trial", "series", "value"])
-        count = 0
-        for hash_, known, block, record in self.blocks():
-            head = [hash_, *(known.get(name, "") for name in columns), block]
-            for name, values in zip(record.series, record.data, strict=True):
-                for trial, value in enumerate(values):
-                    writer.writerow([*head, trial, name, repr(float(value))])
-                    count += 1
-        return count
-
-    def _described(self, hash_: str, description: str) -> dict[str, Any]:
+    def _description(self, hash_: str) -> dict[str, Any] | None:
+        """Return what a configuration is; None where that is damaged."""
         try:
-            return dict(json.loads(description))
-        except _DAMAGE as reason:
+            row = self._found(CONFIGURATIONS, (hash_,))
+            if row is None:
+                self._damage(CONFIGURATIONS, (hash_,))
+                return None
+            return dict(json.loads(_text(row[0])))
+        except (sqlite3.Error, *_DAMAGE) as reason:
             raise StoreError(
                 f"{self.path}: the description of configuration {hash_} cannot be read ({reason}); "
                 "move the file away and run again"
             ) from reason
 
-    def _keys(self) -> list[tuple[str, str, int]]:
-        """Return hash, description and number of every block."""
+    def _keys(self) -> list[tuple[str, int]]:
+        """Return hash and number of every block."""
         try:
             return self._connection.execute(
-                "SELECT hash, description, block FROM blocks JOIN configurations USING (hash) "
-                "ORDER BY description, hash, block"
+                "SELECT blocks.hash, block FROM blocks LEFT JOIN configurations USING (hash) "
+                "ORDER BY description, blocks.hash, block"
             ).fetchall()
         except sqlite3.Error as reason:
             raise self._unusable(reason) from reason
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("it is no text")
+    return value
 
 
 def _encode(record: Record) -> bytes:
     return np.ascontiguousarray(record.data, dtype="<f8").tobytes()
 
 
-def _decode(series: str, trials: int, data: bytes) -> Record:
+def _decode(series: Any, trials: Any, data: Any) -> Record:
     names = tuple(json.loads(series))
     if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise ValueError("its series are not distinct names")

@@ -77,7 +77,7 @@ def kept(folder: Path) -> int:
 def report(folder: Path) -> dict[str, Any]:
     """Return a run's report without what depends on when, where and by how many it was made."""
     found = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    passing = ("created", "wall_time_s", "command", "out", "jobs")
+    passing = ("created", "wall_time_s", "computing", "command", "out", "jobs")
     return {name: value for name, value in found.items() if name not in passing}
 
 

@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 
 from tests.reports.conftest import Call
+from tests.verify.engine.sealing import edited
 from tests.verify.engine.toys import write_theorem
 
 ROOT = Path(__file__).parents[3]
 
-PASSING = ("created", "wall_time_s", "command", "out", "jobs", "executor")
+PASSING = ("created", "wall_time_s", "computing", "command", "out", "jobs", "executor")
 """What depends on when, where and by how many a report was made."""
 
 FALSE = "        Universal(at_least_zero, given=(Assumption(below_a_half),)),"
@@ -197,10 +198,10 @@ def test_an_edited_theorem_is_not_merged(call: Call, made: Path, tmp_path: Path)
 def test_records_of_other_versions_are_not_merged(call: Call, made: Path, tmp_path: Path) -> None:
     for name in ("numpy", "scipy", "hypothesis", "relu-verify"):
         other = shutil.copytree(made / "2-of-2", tmp_path / name)
-        with closing(sqlite3.connect(other / "records.sqlite")) as connection, connection:
-            connection.execute(
-                f"UPDATE runs SET asked = json_set(asked, '$.versions.\"{name}\"', '0.1')"
-            )
+        edited(
+            other / "records.sqlite",
+            f"UPDATE runs SET asked = json_set(asked, '$.versions.\"{name}\"', '0.1')",
+        )
         code, _, err = call("merge", made / "1-of-2", other, "--out", tmp_path / "all")
         assert code == 2
         assert re.search(rf"different runs \({name}: .* and 0\.1\)", err)
@@ -208,19 +209,21 @@ def test_records_of_other_versions_are_not_merged(call: Call, made: Path, tmp_pa
 
 def test_records_of_another_backend_are_not_merged(call: Call, made: Path, tmp_path: Path) -> None:
     other = shutil.copytree(made / "2-of-2", tmp_path / "torch")
-    with closing(sqlite3.connect(other / "records.sqlite")) as connection, connection:
-        connection.execute(
-            "UPDATE runs SET asked = "
-            "json_set(asked, '$.settings.backend', 'torch', '$.backend_version', '0.1')"
-        )
+    edited(
+        other / "records.sqlite",
+        "UPDATE runs SET asked = "
+        "json_set(asked, '$.settings.backend', 'torch', '$.backend_version', '0.1')",
+    )
     code, _, err = call("merge", made / "1-of-2", other, "--out", tmp_path / "all")
     assert code == 2
     assert "different runs (backend: numpy and torch)" in err
     code, _, err = call("merge", other, made / "1-of-2", "--out", tmp_path / "all")
     assert code == 2
     assert "different runs (backend: torch and numpy)" in err
-    with closing(sqlite3.connect(other / "records.sqlite")) as connection, connection:
-        connection.execute("UPDATE runs SET asked = json_set(asked, '$.settings.backend', 'numpy')")
+    edited(
+        other / "records.sqlite",
+        "UPDATE runs SET asked = json_set(asked, '$.settings.backend', 'numpy')",
+    )
     code, _, err = call("merge", made / "1-of-2", other, "--out", tmp_path / "all")
     assert code == 2
     assert re.search(r"different runs \(version of numpy: .* and 0\.1\)", err)
@@ -230,14 +233,26 @@ def test_contradictions_are_refused_and_nothing_is_added(
     call: Call, made: Path, tmp_path: Path
 ) -> None:
     other = shutil.copytree(made / "1-of-2", tmp_path / "other")
-    with closing(sqlite3.connect(other / "records.sqlite")) as connection, connection:
-        connection.execute("UPDATE blocks SET data = zeroblob(length(data))")
+    edited(other / "records.sqlite", "UPDATE blocks SET data = zeroblob(length(data))")
     folders = [made / "2-of-2", made / "1-of-2", other]
     code, _, err = call("merge", *folders, "--out", tmp_path / "all")
     assert code == 2
     assert f"another in {other / 'records.sqlite'}" in err
     with closing(sqlite3.connect(tmp_path / "all" / "records.sqlite")) as connection:
         assert connection.execute("SELECT count(*) FROM blocks").fetchone() == (0,)
+
+
+def test_what_is_damaged_in_a_shard_is_told_and_lacking(
+    call: Call, made: Path, tmp_path: Path
+) -> None:
+    one, two = (shutil.copytree(folder, tmp_path / folder.name) for folder in shards(made, 2))
+    edited(two / "records.sqlite", "UPDATE blocks SET series = '[]'", sealed=False)
+    code, out, err = call("merge", one, two, "--out", tmp_path / "all")
+    assert (code, out) == (3, "")
+    assert re.search(rf"\d+ entries of {two / 'records.sqlite'} did not fit the checksum", err)
+    assert "blocks are missing (shard 2/2)" in err
+    assert call("merge", shards(made, 2)[1], tmp_path / "all", "--out", tmp_path / "all")[0] == 1
+    assert told(tmp_path / "all") == told(made / "one")
 
 
 def test_a_theorem_that_lies_elsewhere_here_is_found_by_its_path_as_given(

@@ -20,7 +20,9 @@ from reports.runs import rebuild as rebuilding
 from reports.runs.journal import runs_of
 from reports.runs.rebuild import rebuild
 from tests.reports.conftest import Call
+from tests.verify.engine.sealing import edited, of_version_1
 from tests.verify.engine.toys import write_theorem
+from verify.engine.schema import TABLES
 from verify.engine.store import Store
 
 
@@ -33,11 +35,9 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
-def change(folder: Path, *statements: str) -> None:
-    """Change the records of a run."""
-    with closing(sqlite3.connect(folder / "records.sqlite")) as connection, connection:
-        for statement in statements:
-            connection.execute(statement)
+def change(folder: Path, *statements: str, sealed: bool = True) -> None:
+    """Change the records of a run; sealed: as if this program had written them."""
+    edited(folder / "records.sqlite", *statements, sealed=sealed)
 
 
 UNFINISHED = "UPDATE runs SET outcome = NULL"
@@ -122,10 +122,19 @@ def test_a_folder_that_is_no_run_is_told_what_to_give(call: Call, tmp_path: Path
     assert list(tmp_path.iterdir()) == [], "asking makes no store"
 
 
-def test_records_older_than_the_journal_are_told_what_to_type(call: Call, run_folder: Path) -> None:
-    change(run_folder, "DROP TABLE runs")
+def test_records_whose_runs_are_lost_are_told_what_to_type(call: Call, run_folder: Path) -> None:
+    change(run_folder, "UPDATE runs SET asked = '{}'", sealed=False)
     code, _, err = call("report", run_folder)
     assert code == 2
+    assert "did not fit the checksum (run 1)" in err
+    assert f"relu-verify report {run_folder / 'report.json'}" in err
+
+
+def test_records_of_an_older_version_are_told_what_to_type(call: Call, run_folder: Path) -> None:
+    of_version_1(run_folder / "records.sqlite")
+    code, _, err = call("report", run_folder)
+    assert code == 2
+    assert "has schema version 1, expected 2; give its run's command again" in err
     assert f"relu-verify report {run_folder / 'report.json'}" in err
 
 
@@ -139,13 +148,65 @@ def test_records_that_cannot_be_used_are_told_what_remains(call: Call, run_folde
     assert "relu-verify report" not in call("report", run_folder)[2]
 
 
-def test_a_damaged_block_is_an_error_and_nothing_is_written(call: Call, run_folder: Path) -> None:
-    change(run_folder, "UPDATE blocks SET data = substr(data, 1, 30)")
+LOST = {
+    "blocks SET data = zeroblob(length(data)) WHERE block = 3": (
+        "small.py: 2 of its 40 blocks are missing (2 of them damaged), since their checksums"
+    ),
+    "searches SET content = content || ' '": (
+        "false.py: 2 of its 2 parts of searches are missing (2 of them damaged), since their"
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", LOST)
+def test_what_is_damaged_is_told_and_computed_again(
+    call: Call, finished: Path, run_folder: Path, damage: str
+) -> None:
+    message = LOST[damage]
     before = files(run_folder)
+    change(run_folder, f"UPDATE {damage}", sealed=False)
+    code, out, err = call("report", run_folder, "--integrity")
+    assert code == 3
+    *lost, said = out.splitlines()
+    assert lost
+    assert all(line.endswith("does not fit its checksum") for line in lost)
+    assert said.endswith(f"{len(lost)} faults: give the run's command again.")
     code, _, err = call("report", run_folder)
-    assert code == 2
-    assert "cannot be read" in err
-    assert files(run_folder) == before
+    assert code == 3
+    assert message in err
+    assert "did not fit the checksum (" in err
+    assert files(run_folder) == before, "the report that is there says more"
+    names = [finished / name for name in ("small.py", "false.py")]
+    code, _, err = call("run", *names, "--out", run_folder, "--jobs", 1)
+    assert code == 1
+    number = f"{len(lost)} entries" if len(lost) > 1 else "1 entry"
+    assert f"{number} of {run_folder / 'records.sqlite'} did not fit the checksum" in err
+    told, was = (
+        json.loads(text) for text in (files(run_folder)["report.json"], before["report.json"])
+    )
+    assert told["verdicts"] == was["verdicts"]
+    assert call("report", run_folder, "--integrity")[:2] == (
+        0,
+        f"{run_folder / 'records.sqlite'}: "
+        f"{entries(run_folder)} entries were held to their checksums; all fit.\n",
+    )
+    assert call("run", *names, "--out", run_folder, "--jobs", 1)[2].count("checksum") == 0
+
+
+def entries(folder: Path) -> int:
+    """Return how many rows the records of a run have."""
+    with closing(sqlite3.connect(folder / "records.sqlite")) as connection:
+        return sum(
+            connection.execute(f"SELECT count(*) FROM {table.name}").fetchone()[0]
+            for table in TABLES
+        )
+
+
+def test_integrity_is_of_a_folder(call: Call, run_folder: Path, tmp_path: Path) -> None:
+    for words in ([run_folder / "report.json"], [run_folder, "--junit", tmp_path / "junit.xml"]):
+        code, _, err = call("report", *words, "--integrity")
+        assert code == 2
+        assert "--integrity" in err
 
 
 @pytest.mark.parametrize(
@@ -451,7 +512,7 @@ def test_what_needs_records_needs_a_folder(
         "blocks SET data = x'00'",
     ],
 )
-def test_a_store_that_was_damaged_is_said_to_be_by_every_command(
+def test_what_we_would_not_write_is_said_to_be_damaged_by_every_command(
     call: Call, run_folder: Path, finished: Path, damage: str
 ) -> None:
     change(run_folder, f"UPDATE {damage}")

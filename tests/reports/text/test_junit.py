@@ -101,6 +101,7 @@ def test_a_file_is_named_as_pytest_names_it() -> None:
 def test_what_is_missing_is_an_error(report: dict[str, Any]) -> None:
     report["missing"] = [{"theorem": "a.py", "reason": "3 of 4 blocks are missing"}]
     report["wall_time_s"] = None
+    del report["computing"]
     root = parsed(report)
     assert root[-1].find("testcase/error").text == "not in the report: 3 of 4 blocks are missing"
     assert "time" not in root.attrib
@@ -119,3 +120,34 @@ def test_no_text_breaks_it(nasty: str) -> None:
     assert case.attrib["name"] == f"c{shown}"
     assert shown in str(case.find("failure").text)
     parsed(hostile() | {"created": report["created"]})
+
+
+def test_times_are_those_of_computing_and_say_so() -> None:
+    own = {"never": 1.5, "likely": 0.25}
+    computing = {
+        "in_all_s": 2.0,
+        "now_s": 0.5,
+        "untimed": 0,
+        "theorems": [{"theorem": "lai2026.theorem1", "in_all_s": 2.0, "shares_s": own}],
+    }
+    root = parsed(full(computing=computing))
+    assert (root.attrib["time"], root[0].attrib["time"]) == ("2.000", "2.000")
+    cases = {case.attrib["name"]: case.attrib.get("time") for case in root.iter("testcase")}
+    assert {name: time for name, time in cases.items() if time} == {
+        "never": "1.500",
+        "likely": "0.250",
+    }
+    told = {p.attrib["name"]: p.attrib["value"] for p in root.iter("property")}
+    assert told["computing"] == "computing: 2 s in all, 0.5 s of it in this run"
+    assert told["time"].startswith("seconds of workers")
+    assert told["wall_time_s"] == "17.2"
+
+
+def test_the_times_of_a_run_add_up(report: dict[str, Any]) -> None:
+    root = parsed(report)
+    suites = [float(suite.attrib["time"]) for suite in root]
+    assert float(root.attrib["time"]) == pytest.approx(sum(suites), abs=0.002)
+    for suite, total in zip(root, suites, strict=True):
+        cases = [float(case.attrib["time"]) for case in suite.iter("testcase")]
+        assert min(cases) > 0
+        assert sum(cases) == pytest.approx(total, abs=0.005)

@@ -6,6 +6,7 @@ import hashlib
 
 import pytest
 
+from tests.verify.engine.sealing import edited
 from tests.verify.engine.toys import counting, same_claims, write_theorem
 from verify.engine.check import check
 from verify.engine.contribute import contribute
@@ -123,12 +124,6 @@ def test_violations_of_a_share_are_those_that_a_verdict_counts(tmp_path):
     assert violated == check(theorem)["b"].violated > 0
 
 
-def changed(path, statement):
-    with Store(path) as store:
-        store._connection.execute(statement)
-        store._connection.commit()
-
-
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
@@ -143,7 +138,7 @@ def test_stores_that_contradict_each_other_are_not_joined(tmp_path, theorem, sta
             store.remember("ab.0", {"claim": "c", "n": float("nan")})
     other = tmp_path / "other.sqlite"
     other.write_bytes(one.read_bytes())
-    changed(other, statement)
+    edited(other, statement)
     with pytest.raises(
         StoreError, match=f"{message}.* in .*[12].sqlite and another in .*other.sqlite"
     ):

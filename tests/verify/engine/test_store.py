@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import verify
+from tests.verify.engine.sealing import edited, of_version_1
 from tests.verify.engine.toys import (
     at_least_zero,
     below_a_half,
@@ -27,7 +28,9 @@ from verify.claims import Control, Universal
 from verify.engine.check import check
 from verify.engine.evaluate import Record
 from verify.engine.executors import ProcessPool
-from verify.engine.store import SCHEMA_VERSION, RecordsMissing, Store
+from verify.engine.exporting import export
+from verify.engine.schema import SCHEMA_VERSION
+from verify.engine.store import RecordsMissing, Store
 from verify.errors import InputError, StoreError
 from verify.loading import load_file
 from verify.space import Point
@@ -179,12 +182,10 @@ def test_a_failed_opening_leaves_no_connection_open(path):
         'UPDATE blocks SET series = \'["a", "a", "b"]\'',
     ],
 )
-def test_a_damaged_record_is_an_error_to_read_and_to_export(path, store, damage):
+def test_a_record_that_we_would_not_write_is_an_error_to_read_and_to_export(path, store, damage):
     store.write("hash", 0, RECORD)
-    with sqlite3.connect(path) as connection:
-        connection.execute(damage)
-    connection.close()
-    for use in (lambda: store.read("hash", 0), lambda: store.export(io.StringIO())):
+    edited(path, damage)
+    for use in (lambda: store.read("hash", 0), lambda: export(store, io.StringIO())):
         with pytest.raises(StoreError, match="block 0 of configuration hash cannot be read"):
             use()
 
@@ -203,7 +204,7 @@ def test_an_export_holds_every_number_and_whose_it_is(store):
     store.write("hash", 10, RECORD)
     store.write("hash", 2, RECORD)
     text = io.StringIO()
-    assert store.export(text) == 30
+    assert export(store, text) == 30
     text.seek(0)
     rows = list(csv.DictReader(text))
     assert list(rows[0]) == [
@@ -460,23 +461,9 @@ def test_a_store_remembers_what_runs_were_asked_and_what_came_of_them(path, stor
 )
 def test_a_damaged_run_is_an_error_to_read(path, store, damage):
     store.begin({"seed": 0})
-    with sqlite3.connect(path) as connection:
-        connection.execute(f"UPDATE runs SET {damage}")
-    connection.close()
+    edited(path, f"UPDATE runs SET {damage}")
     with pytest.raises(StoreError, match="run 1 cannot be read"):
         store.runs()
-
-
-def test_a_store_older_than_runs_remembers_them_from_now_on(path, store):
-    store.write("hash", 0, RECORD)
-    store.close()
-    with sqlite3.connect(path) as connection:
-        connection.execute("DROP TABLE runs")
-    connection.close()
-    with Store(path) as again:
-        assert again.runs() == ()
-        assert again.begin({}) == 1
-        assert again.read("hash", 0).differing(RECORD) == ()
 
 
 def test_a_store_that_is_only_read_stays_as_it_is(path, store):
@@ -511,17 +498,6 @@ def test_what_a_killed_writer_has_left_is_read_and_left(path, store, tmp_path):
     assert before.keys() == after.keys()
     for name in (path.name, f"{path.name}-wal"):
         assert after[name] == before[name]
-
-
-def test_a_store_older_than_runs_is_read_as_it_is(path, store):
-    store.close()
-    with sqlite3.connect(path) as connection:
-        connection.execute("DROP TABLE runs")
-    connection.close()
-    before = path.read_bytes()
-    with Store(path, reading=True) as again:
-        assert again.runs() == ()
-    assert path.read_bytes() == before
 
 
 def test_nothing_is_made_where_there_is_nothing_to_read(path):
@@ -570,10 +546,55 @@ def test_a_record_without_a_series_that_is_asked_for_is_damaged():
 
 
 @pytest.mark.parametrize("damage", ["[", "3", "[1]"])
-def test_a_damaged_description_is_an_error_to_export(path, store, damage):
+def test_a_description_that_we_would_not_write_is_an_error_to_export(path, store, damage):
     store.write("hash", 0, RECORD)
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE configurations SET description = ?", (damage,))
-    connection.close()
+    edited(path, ("UPDATE configurations SET description = ?", (damage,)))
     with pytest.raises(StoreError, match="description of configuration hash cannot be read"):
-        store.export(io.StringIO())
+        export(store, io.StringIO())
+
+
+# Older stores
+
+
+@pytest.fixture
+def older(path, store):
+    """Return the path of a store of version 1, with everything in it."""
+    store.write("hash", 0, RECORD, 1.0)
+    store.write("hash", 1, OTHER)
+    store.remember("search.0", {"found": 3})
+    store.finish(store.begin({"seed": 1}), {"exit_code": 3})
+    store.close()
+    of_version_1(path)
+    return path
+
+
+@pytest.mark.parametrize("without", ["", "DROP TABLE runs"])
+def test_an_older_store_is_brought_up_to_date_and_sealed_as_it_is(older, without):
+    edited(older, *filter(None, [without]), sealed=False)
+    for _ in range(2):
+        with Store(older) as again:
+            assert again.read("hash", 0).differing(RECORD) == ()
+            assert again.recall("search.0", dict) == {"found": 3}
+            runs = [(run.asked, run.outcome) for run in again.runs()]
+            assert runs == ([] if without else [({"seed": 1}, {"exit_code": 3})])
+            assert np.isnan(again.seconds_of_block("hash", 0))
+            assert again.integrity() == (4 + len(runs), ())
+            assert again.damaged == ()
+            assert len(list(again.blocks())) == 2
+    with Store(older) as again:
+        assert again.begin({}) == (1 if without else 2)
+
+
+def test_an_older_store_is_not_changed_by_who_only_reads(older):
+    before = older.read_bytes()
+    with pytest.raises(StoreError, match=r"schema version 1, expected 2; give its run's command"):
+        Store(older, reading=True)
+    assert older.read_bytes() == before
+
+
+def test_an_older_store_that_cannot_be_brought_up_to_date_is_left_as_it_is(older, monkeypatch):
+    edited(older, "ALTER TABLE searches ADD COLUMN seal TEXT", sealed=False)
+    before = older.read_bytes()
+    with pytest.raises(StoreError, match="cannot be used as a record store"):
+        Store(older)
+    assert older.read_bytes() == before

@@ -6,12 +6,14 @@ from verify.engine.executors.mapping import map_unordered
 from verify.engine.executors.pools import AnyExecutor, Pool
 from verify.engine.executors.processes import ProcessPool
 from verify.engine.executors.threads import one_thread
+from verify.engine.executors.timing import Timed
 
 __all__ = [
     "AnyExecutor",
     "DaskPool",
     "Pool",
     "ProcessPool",
+    "Timed",
     "map_unordered",
     "one_thread",
     "open_executor",
