@@ -45,10 +45,21 @@ class Trial:
         self._simulator = simulator
         self._builders = theorem.references
         self._built: dict[str, Any] = {}
+        self._asked_for: set[str] = set()
 
     @property
     def run(self) -> Any:
         """What happened to the problem: simulated when it is first asked for, once."""
+        self._asked_for.add("run")
+        return self._simulated()
+
+    @property
+    def run_was_looked_at(self) -> bool:
+        """Whether a function has looked at `run` so far, and not only at references, which may be
+        about other dynamics."""
+        return "run" in self._asked_for
+
+    def _simulated(self) -> Any:
         if "_run" not in vars(self):
             with blaming("simulate", self._simulator):
                 found = self._simulator(self.problem)
@@ -58,7 +69,7 @@ class Trial:
 
     def simulate(self) -> None:
         """Simulate now: what goes wrong is then told, even where nothing looks at the run."""
-        _ = self.run
+        self._simulated()
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in vars(self) or name == "run":
@@ -75,7 +86,7 @@ class Trial:
                 known = ", ".join(self._builders) or "none"
                 raise TheoremError(f"reference {name!r} is not in the theorem (it has: {known})")
             with blaming("reference", self._builders[name]):
-                built = self._builders[name](self.problem, self.run)
+                built = self._builders[name](self.problem, self._simulated())
             freeze(built)
             self._built[name] = built
         return self._built[name]

@@ -8,6 +8,7 @@ from reports.html import figures
 from reports.typography import (
     Part,
     brief,
+    capitalize_first,
     claimed_slope,
     common_coordinates,
     excludes_exponent,
@@ -105,11 +106,10 @@ def _marks_drawn(cells: Sequence[Part]) -> str:
 
 def pattern_raster(raster: Part) -> list[str]:
     """Caption the patterns of one draw: typical, the worst in scope, or the worst of a control."""
-    patterns, labels, signs = raster["patterns"], raster["labels"], raster["signs"]
-    seen = _one_neuron(patterns[0], labels) if len(patterns) == 1 else _neurons(raster)
+    patterns, signs = raster["patterns"], raster["signs"]
     which = {
         "typical": "A typical draw",
-        "worst": "The worst draw, of the least margin in the first claim about every instance",
+        "worst": f"The worst draw, of the least margin in {raster.get('claim') or 'a claim'}",
     }.get(raster["kind"], f"The worst draw of {raster['kind']}")
     point = raster.get("point") or {}
     facts = [
@@ -117,7 +117,7 @@ def pattern_raster(raster: Part) -> list[str]:
         for name, value in (raster.get("caption_facts") or {}).items()
         if isinstance(value, int | float | str) and value not in point.values()
     ]
-    told = f" Computed for it, by formulas of ours: {', '.join(facts)}." if facts else ""
+    told = f" Computed for it by the theorem’s code: {', '.join(facts)}." if facts else ""
     steps = len(patterns[0]) - 1
     shown = f" The first {figures.MOST_STEPS} of {steps} steps are shown."
     chosen = ", the first" if raster["kind"] == "typical" else ", those that change latest"
@@ -132,7 +132,23 @@ def pattern_raster(raster: Part) -> list[str]:
         + told
         + shown * (steps > figures.MOST_STEPS)
     )
-    return [seen, drawn]
+    return [_seen_in_patterns(raster), drawn]
+
+
+def _seen_in_patterns(raster: Part) -> str:
+    """Say what to see in a raster: of later steps only what the run is certified to do."""
+    patterns, certified = raster["patterns"], raster.get("certified_last_flip")
+    steps, several = len(patterns[0]) - 1, len(patterns) > 1
+    if certified is not None and certified > steps:
+        goes_on = "Patterns go on" if several else "The pattern goes on"
+        return (
+            f"{goes_on} changing after the {number(steps)} steps shown, last at step "
+            f"{number(certified)}."
+        )
+    what = _neurons(raster) if several else _one_neuron(raster)
+    if certified is not None:
+        return f"{capitalize_first(what)}."
+    return f"In the first {number(steps)} steps {what}; what comes later is not certified."
 
 
 def _last_flip(pattern: Sequence[Sequence[int]]) -> int:
@@ -140,34 +156,39 @@ def _last_flip(pattern: Sequence[Sequence[int]]) -> int:
     return max(flips, default=0)
 
 
-def _one_neuron(pattern: Sequence[Sequence[int]], labels: Sequence[float]) -> str:
+def _one_neuron(raster: Part) -> str:
     """Say what to see in the pattern of a single neuron."""
-    positive = [label > 0 for label in labels]
+    (pattern,), certified = raster["patterns"], raster.get("certified_last_flip") is not None
+    positive = [label > 0 for label in raster["labels"]]
     last = _last_flip(pattern)
     if last > 1:
         dead = sum(not on for on, sign in zip(pattern[-1], positive, strict=True) if sign)
-        return f"The pattern goes on changing after step 1, last at step {last}" + (
-            f"; of positive label but inactive at the end: {dead}." if dead else "."
+        when = "at the end" if certified else "then"
+        return f"the pattern goes on changing after step 1, last at step {last}" + (
+            f"; of positive label but inactive {when}: {dead}" * bool(dead)
         )
-    if [bool(on) for on in pattern[-1]] == positive:
-        return "From step 1 on the active examples are those of positive label; nothing changes."
-    return "The pattern does not change after step 1, but it is not that of positive labels."
+    if [bool(on) for on in pattern[-1]] != positive:
+        return "the pattern does not change after step 1, but it is not that of positive labels"
+    if certified:
+        return "from step 1 on the active examples are those of positive label; nothing changes"
+    return "the active examples are those of positive label from step 1 on"
 
 
 def _neurons(raster: Part) -> str:
-    """Say what to see in the patterns of several neurons."""
+    """Say what to see in the patterns of several neurons, of which some may not be shown."""
     patterns, labels, signs = raster["patterns"], raster["labels"], raster["signs"]
+    certified = raster.get("certified_last_flip")
     last = max(map(_last_flip, patterns))
     own = sum(
         [bool(on) for on in pattern[-1]] == [sign * label > 0 for label in labels]
         for pattern, sign in zip(patterns, signs, strict=True)
     )
-    when = (
-        f"Patterns go on changing, last at step {last}"
-        if last > 1
-        else "No pattern changes after step 1"
-    )
+    hidden = max(last, 1) < (certified or 0)
+    when = "no pattern changes after step 1"
+    if last > 1 or hidden:
+        when = f"patterns go on changing, last at step {max(last, certified or 0)}"
+    when += ", of neurons that are not shown" * hidden
     return (
-        f"{when}; at the end {own} of {len(patterns)} neurons shown are "
-        "active on just the examples whose label has the sign of their output."
+        f"{when}; {'then' if certified is None else 'at the end'} {own} of {len(patterns)} neurons "
+        "shown are active on just the examples whose label has the sign of their output"
     )

@@ -291,6 +291,8 @@ def report(**changes):
     raster = {
         "theorem": "lai2026.theorem1",
         "kind": "typical",
+        "claim": "freezes",
+        "certified_last_flip": 1,
         "point": {"n": 4, "d": 400},
         "patterns": [[[1, 1, 1, 1], [1, 0, 1, 0], [1, 0, 1, 0]]],
         "labels": [0.5, -0.9, 0.8, -0.6],
@@ -299,7 +301,7 @@ def report(**changes):
         "caption_facts": {"regime_index_H": 13.1, "labels": [1, 2]},
     }
     longer = [[*raster["patterns"][0], [0, 1, 1, 0]]]
-    flipping = {**raster, "kind": "small_step", "patterns": longer}
+    flipping = {**raster, "kind": "small_step", "patterns": longer, "certified_last_flip": 3}
     pair = [[[1, 1, 1, 1], [1, 0, 1, 0]], [[1, 1, 1, 1], [0, 1, 0, 1]]]
     worst = {**raster, "kind": "worst", "patterns": pair, "signs": [1, -1], "neurons_in_all": 16}
     return {

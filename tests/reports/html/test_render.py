@@ -359,7 +359,7 @@ def test_figures_have_captions_that_say_what_to_see(pages):
     for part in (
         "From step 1 on the active examples are those of positive label; nothing changes.",
         "A typical draw: n = 4, d = 400. Rows are examples",
-        "by formulas of ours: regime index H 13.1",
+        "Computed for it by the theorem’s code: regime index H 13.1",
         "goes on changing after step 1, last at step 3; of positive label but inactive",
         "do not take its constants for the paper’s",
         "at n = 20: gap ‖w∞ − w⋆‖2, as geometric mean over trials, against n/‖λ‖1. Bars: one",
@@ -367,7 +367,7 @@ def test_figures_have_captions_that_say_what_to_see(pages):
         "a tilt is how far the slope is from the claimed exponent, which the tolerance may allow. "
         "The dot farthest from the fitted line is off by 0.02 in natural log (curvature)",
         "No pattern changes after step 1; at the end 2 of 2 neurons shown are active on",
-        "least margin in the first claim about every instance: n = 4, d = 400. Rows are examples, "
+        "The worst draw, of the least margin in freezes: n = 4, d = 400. Rows are examples, "
         "columns steps; dark is active, that is, predicted positive by the neuron. 2 of its 16 "
         "neurons are shown, those that change latest.",
         "No margin lies left of zero, where a claim would be violated; freezes comes closest",
