@@ -55,6 +55,11 @@ def test_what_is_written_verifies_at_once_with_its_control_refuted(command: Any,
     assert {v["verdict"] for v in verdicts if v["expected"] == "supported"} == {"supported"}
 
 
+def test_of_several_kinds_the_last_is_written(command: Any) -> None:
+    command("new", "mine", "--flow", "--leaky")
+    assert Path("mine.py").read_text(encoding="utf-8").startswith('"""One leaky ReLU neuron')
+
+
 def test_the_three_commands_that_it_tells_are_there(command: Any) -> None:
     _, out, _ = command("new", "folder with spaces/mine")
     told = [line.split("#")[0].strip() for line in out.splitlines()[1:]]
