@@ -16,6 +16,7 @@ import numpy as np
 
 from properties.frei2023 import setting
 from verify.arrays import to_numpy
+from verify.errors import InputError
 from verify.margin import Margin
 from verify.relu.dynamics.activation import Activation
 from verify.relu.dynamics.network import Network
@@ -70,6 +71,8 @@ def draw_networks(point: Point, generator: np.random.Generator, trials: int) -> 
 def output_weights(kind: str, neurons: int, generator: np.random.Generator, trials: int) -> Host:
     """Draw output weights of length 1, (trials, neurons)."""
     signs, sizes = np.ones((trials, neurons)), np.ones((trials, neurons))
+    if kind not in OUTPUTS.choices:
+        raise InputError(f"outputs={kind!r}, expected one of {OUTPUTS.choices}")
     if kind == "balanced":
         signs[:, 1::2] = -1.0
     elif kind == "random":

@@ -123,7 +123,8 @@ def ranks_and_bounds(run: DirectionRun) -> tuple[Host, Host]:
     small = (1 / (near.p * near.spread))[:, None]
     norm = networks.norms(network, np.nan_to_num(run.duals))
     active = run.duals @ network.gram > _SEEN * norm[:, None, None]
-    span = run.multipliers.max(axis=-1) / run.multipliers.min(axis=-1)
+    most, least = run.multipliers.max(axis=-1), run.multipliers.min(axis=-1)
+    span = np.where(least > 0, most / np.where(least > 0, least, 1.0), np.inf)
     limits, bounds = [], []
     for sign in (1, -1):
         mine = sign * network.output_weights > 0
@@ -131,7 +132,8 @@ def ranks_and_bounds(run: DirectionRun) -> tuple[Host, Host]:
         taking_part = np.where(own, (active & mine[:, :, None]).sum(axis=1), network.neurons)
         share = mine.sum(axis=-1) / np.maximum(taking_part.min(axis=-1), 1)
         crowd = (~own).sum(axis=-1) / np.maximum(own.sum(axis=-1), 1)
-        held = 1 + crowd * share * small[:, 0] ** 2 * span**2
+        some = (crowd > 0) & (small[:, 0] > 0)
+        held = 1 + np.where(some, crowd * share * (small[:, 0] * np.where(some, span, 0.0)) ** 2, 0)
         bounds.append(share * (1 + small[:, 0]) / (1 - small[:, 0]) * held)
         limits.append(run.limit_stable_rank(sign))
     return np.stack(limits, axis=-1), np.stack(bounds, axis=-1)
@@ -159,7 +161,7 @@ def stable_rank_is_one(trial: Trial) -> Margin:
     return known_only(Margin(ranks(trial.run)[0] - 1, _APART), trial)
 
 
-CELLS = (Point(n=5, aspect=300),)
+CELLS = (Point(n=3, aspect=300), Point(n=5, aspect=300))
 
 theorem = Theorem(
     id="kou2023.relu",
@@ -196,7 +198,7 @@ theorem = Theorem(
     hypotheses=GIVEN,
     cells=CELLS,
     draw=draw,
-    block=100,
+    block=200,
     simulate=train,
     describe=setting.describe,
     claims=(
@@ -211,13 +213,14 @@ theorem = Theorem(
     ),
     controls=(
         Control(
-            Universal(stable_rank_is_one, given=GIVEN, status=Status.FALSE),
+            Universal(stable_rank_is_one, given=GIVEN, at=CELLS[1:], status=Status.FALSE),
             because="neurons that were not active on an example at the start need not learn it",
         ),
         Control(
             Universal(
                 margins_become_equal,
                 given=GIVEN,
+                at=CELLS[1:],
                 status=Status.FALSE,
                 name="broken_dynamics_stopped_early",
             ),

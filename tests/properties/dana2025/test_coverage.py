@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from properties.catalogue import find_theorem
-from properties.dana2025 import coverage
+from properties.dana2025 import coverage, setting
 from verify import Point, Trial
+from verify.engine.evaluate import scope_of
 from verify.relu import Problem
+from verify.verdict import IN_SCOPE, OUT_OF_SCOPE
 
 THEOREM = find_theorem("dana2025.coverage")
 
@@ -41,9 +43,9 @@ def orthogonal(labels: tuple[float, ...], start: Any, signs: tuple[int, ...]) ->
 
 @pytest.mark.parametrize("n", [1, 5, 20, 1000])
 def test_the_width_is_the_least_that_the_union_bound_allows(n: int) -> None:
-    m = coverage.width(n, 0.01)
+    m = setting.width(n, 0.01)
     assert n * 0.75**m <= 0.01 < n * 0.75 ** (m - 1)
-    assert coverage.width(n, 0.01 / 4) - m == pytest.approx(math.log(4) / math.log(4 / 3), abs=1)
+    assert setting.width(n, 0.01 / 4) - m == pytest.approx(math.log(4) / math.log(4 / 3), abs=1)
 
 
 def test_output_signs_are_fair_and_differ_between_problems() -> None:
@@ -61,7 +63,7 @@ def test_coverage_by_hand() -> None:
     assert margin("logarithmic_width_covers", orthogonal((1.0, -1.0), start, (1, -1))).holds.all()
 
 
-def test_theshare_is_a_quarter_and_neither_half_nor_an_eighth() -> None:
+def test_the_share_is_a_quarter_and_neither_half_nor_an_eighth() -> None:
     trial = trial_at(n=50, m=64)
     assert margin("a_neuron_covers_a_quarter", trial).holds.all()
     assert margin("a_neuron_covers_half", trial).violated.all()
@@ -106,6 +108,36 @@ def test_the_rate_of_one_example_is_that_of_the_theory() -> None:
     np.testing.assert_allclose(coverage.curvature_of_the_final_pattern(trial), [1.0])
 
 
+def test_the_rate_per_time_of_one_example_by_hand() -> None:
+    """r ← ¾r at steps of η = ¼, from .1 − 1, until it is below 1e-13; τ = n = 1."""
+    trial = orthogonal((1.0,), [[0.1]], (1,))
+    rate = coverage.loss_falls_at_a_rate_of_order_one_over_n(trial)
+    np.testing.assert_allclose(rate, -np.log(0.75) / 0.25, rtol=1e-2)
+    dead = orthogonal((1.0, 1.0), [[0.1, -0.1]], (1,))
+    assert np.isnan(coverage.loss_falls_at_a_rate_of_order_one_over_n(dead)).all()
+
+
+def test_scopes_are_what_the_claims_say() -> None:
+    """m = 22 is the least for n = 5; cosines up to 1/(2√2) for n = 2."""
+    claim = THEOREM.claim("logarithmic_width_covers")
+    for m, expected in ((21, OUT_OF_SCOPE), (22, IN_SCOPE)):
+        assert (scope_of(claim, trial_at(n=5, m=m)) == expected).all()
+    for off, expected in ((0.99, IN_SCOPE), (1.01, OUT_OF_SCOPE)):
+        cosine = off / (2 * 2**0.5)
+        problem = Problem.from_gram(
+            [[1.0, cosine], [cosine, 1.0]],
+            [1.0, 1.0],
+            starting_predictions=np.full((30, 2), 1e-3),
+            signs=(1,) * 30,
+            step_size=0.01,
+        )
+        suffices = THEOREM.claim("logarithmic_width_suffices")
+        assert scope_of(suffices, Trial(THEOREM, None, problem, 1))[0] == expected
+    missed = orthogonal((1.0, 1.0), [[0.1, -0.1]] * 30, (1,) * 30)
+    rate = THEOREM.claim("loss_falls_at_a_rate_of_order_one_over_n")
+    assert scope_of(rate, missed)[0] == OUT_OF_SCOPE
+
+
 def test_no_rate_where_an_example_is_on_no_active_side() -> None:
     dead = orthogonal((1.0, 1.0), [[0.1, -0.1]], (1,))
     assert np.isnan(coverage.rate_over_that_of_the_final_pattern(dead)).all()
@@ -119,5 +151,5 @@ def test_predicted_coverage() -> None:
 
 def test_what_is_said_of_a_problem_can_be_read() -> None:
     facts = THEOREM.describe(trial_at(n=5).problem, 0)
-    assert facts["neurons"] == coverage.width(5, 0.01) == len(facts["output_signs"])
+    assert facts["neurons"] == setting.width(5, 0.01) == len(facts["output_signs"])
     assert 0 <= facts["covered_at_the_start"] <= 5

@@ -15,6 +15,7 @@ from properties.frei2023 import networks, proposition4
 from properties.frei2023.critical import Task, critical, normal_of, stopped_early
 from verify import Point, Trial
 from verify.engine.evaluate import scope_of
+from verify.errors import InputError
 from verify.relu.dynamics.activation import Activation
 from verify.relu.dynamics.network import Network
 from verify.verdict import IN_SCOPE, OUT_OF_SCOPE
@@ -135,6 +136,23 @@ def test_nothing_is_decided_where_there_is_no_kkt_point() -> None:
     for claim in THEOREM.claims:
         found = claim.inequality(trial)
         assert not (found.holds | found.violated).any(), claim.id
+
+
+def test_output_weights_are_of_the_kind_that_is_named() -> None:
+    def drawn(kind: str) -> np.ndarray[Any, Any]:
+        return networks.output_weights(kind, 6, np.random.default_rng(0), 200)
+
+    for kind in ("balanced", "random", "one_sign"):
+        np.testing.assert_allclose(np.linalg.norm(drawn(kind), axis=-1), 1.0)
+    assert (np.sign(drawn("balanced")) == np.tile([1, -1], 3)).all()
+    np.testing.assert_allclose(drawn("one_sign"), 6**-0.5)
+    random = drawn("random")
+    assert abs(np.sign(random).mean()) < 0.1
+    ratio = np.abs(random).max(axis=-1) / np.abs(random).min(axis=-1)
+    assert ratio.max() <= 2.0
+    assert np.median(ratio) > 1.5
+    with pytest.raises(InputError, match="outputs='some', expected one of"):
+        drawn("some")
 
 
 def test_wrong_sides_differ_from_the_right_ones() -> None:

@@ -123,17 +123,22 @@ def test_margins_are_violated_by_unequal_ones_in_the_limit_and_along_the_way() -
         assert claim(with_run(trial, theorem, duals=factor * trial.run.duals)).violated.all()
         far = with_run(trial, theorem, change=np.zeros_like(trial.run.change))
         assert claim(far).violated.all(), "the start is not near the limit"
+        predictions = factor**50 * trial.run.predictions
+        lied = with_run(trial, theorem, predictions=predictions)
+        assert claim(lied).violated.all(), "outputs further apart than the distance allows"
 
 
-def orthogonal_relu(active: np.ndarray[Any, Any]) -> DirectionRun:
-    """Return the KKT point for orthogonal examples of label 1, neurons with v = 1/√m active as
-    told, (m, n): λ_i = m/c_i, c_i neurons of which see example i."""
+def orthogonal_relu(active: np.ndarray[Any, Any], labels: Any = 1.0) -> DirectionRun:
+    """Return the KKT point for orthogonal examples, neurons with |v| = 1/√m active as told, (m, n),
+    on examples of the label of each alone: λ_i = m/c_i, c_i neurons of which see example i."""
     m, n = active.shape
+    labels = np.broadcast_to(labels, n).astype(float)
+    outputs = np.sign((active * labels).sum(axis=-1)) * m**-0.5
     network = Network.from_gram(
         np.eye(n),
-        np.ones(n),
+        labels,
         starting_predictions=np.where(active, 1e-3, -1e-3),
-        output_weights=np.full(m, m**-0.5),
+        output_weights=outputs,
         activation=Activation(0.0),
     )
     multipliers = m / active.sum(axis=0)
@@ -157,6 +162,27 @@ def test_the_bound_by_participation_by_hand() -> None:
     for active, rank in ((np.eye(3, dtype=bool), 3.0), (np.ones((3, 3), dtype=bool), 1.0)):
         limits, bounds = relu.ranks_and_bounds(orthogonal_relu(active))
         np.testing.assert_allclose([limits[0, 0], bounds[0, 0]], [rank, rank])
+
+
+def test_participation_counts_the_examples_of_the_own_sign() -> None:
+    """Three neurons see both examples of label 1, one sees that of label −1."""
+    active = np.asarray([[1, 1, 0], [1, 1, 0], [1, 1, 0], [0, 0, 1]], dtype=bool)
+    limits, bounds = relu.ranks_and_bounds(orthogonal_relu(active, [1, 1, -1]))
+    np.testing.assert_allclose(limits, [[1, 1]])
+    np.testing.assert_allclose(bounds, [[1, 1]])
+
+
+def test_without_a_multiplier_the_bound_says_nothing() -> None:
+    """Where the examples of the other sign are not orthogonal and one λ is 0, Λ is infinite."""
+    run = orthogonal_relu(np.eye(2, dtype=bool), [1, -1])
+    near = run.network.gram + 0.01 * (1 - np.eye(2))
+    run = replace(
+        run,
+        network=replace(run.network, gram=near),
+        multipliers=np.asarray([[2.0, 0.0]]),
+    )
+    _, bounds = relu.ranks_and_bounds(run)
+    assert np.isinf(bounds).all()
 
 
 def test_a_stable_rank_beyond_its_bounds_violates() -> None:

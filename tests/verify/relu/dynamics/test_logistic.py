@@ -173,6 +173,28 @@ def test_an_example_off_the_margin_has_to_be_ahead_before_anything_is_certain(be
         assert found.certified == certain, step
 
 
+@pytest.mark.parametrize(
+    ("near", "of_the_flow", "of_descent"),
+    [(None, True, True), (1, True, False), (0, False, False)],
+)
+def test_no_kink_within_reach_but_those_that_bend_margins_down(near, of_the_flow, of_descent):
+    """Two orthonormal examples of label 1, neurons of outputs +1 and −1, γ = ½: w⋆ has the
+    predictions 4/5 and −2/5. What moves both by (½, 1) moves no output; it brings the neuron `near`
+    to its kink on the first example. There outputs of 40.5 and 39.5 still have to come together."""
+    network = Network.from_gram(
+        np.eye(2), [1.0, 1.0], starting_predictions=np.zeros((2, 2)), output_weights=[1.0, -1.0],
+        activation=Activation(0.5),
+    )  # fmt: skip
+    weights = np.outer([0.8, -0.4], [40.5, 39.5])
+    short = {None: 0.0, 1: 16.2 - 0.25, 0: -(32.4 - 0.5) / 0.5}[near]
+    weights[:, 0] += short * np.asarray([0.5, 1.0])
+    sides = np.asarray([[ABOVE, ABOVE], [BELOW, BELOW]])
+    assert ((weights > 0) == (sides == ABOVE)).all()
+    assert np.allclose(network.output(weights[None]), [40.5, 39.5])
+    assert direction(network, weights, sides).certified == of_the_flow
+    assert direction(network, weights, sides, 0.5).certified == of_descent
+
+
 def test_nothing_overflows_far_from_a_direction():
     *_, network = draw(1, 4, 4, 40_000, 0.2)
     right = np.where(network.output_weights[0][:, None] * network.labels[0] > 0, ABOVE, BELOW)
