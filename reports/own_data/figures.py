@@ -86,17 +86,25 @@ def _pattern_caption(
     flips = [t for t in range(1, len(steps)) if steps[t] != steps[t - 1]]
     last = max(flips, default=0)
     dead = sum(mine and not on for mine, on in zip(own, steps[-1], strict=True))
+    more = found["descent"]["last_flip"] >= len(steps)
+    all_told = is_settled(found) and not more
+    shown = "" if all_told else f", in the {len(steps) - 1} steps shown"
     if last <= 1 and [bool(on) for on in steps[-1]] == own:
-        seen = f"From step 1 on the active examples are those of {sign} label; nothing changes."
+        seen = f"From step 1 on the active examples are those of {sign} label"
+        seen += shown or "; nothing changes"
     else:
         changes = f"last at step {last}" if last > 1 else "only at step 1"
         seen = f"The pattern changes {changes}" if last else "The pattern never changes"
-        end = "at the end" if is_settled(found) else "at the last step shown"
-        seen += f"; of {sign} label but inactive {end}: {dead} of {sum(own)}."
+        end = "at the end" if all_told else "at the last step shown"
+        seen += f"{shown}; of {sign} label but inactive {end}: {dead} of {sum(own)}"
+    seen += "."
+    if more:
+        whose = "The pattern changes" if found["neurons"] == 1 else "The patterns change"
+        seen += f" {whose} last at step {number(found['descent']['last_flip'])}"
+        seen += "." if is_settled(found) else ", and what comes later is not certified."
     which = f"Neuron of output sign {'+' if neuron['sign'] > 0 else '−'}1. " * (
         found["neurons"] > 1
     )
-    more = found["descent"]["last_flip"] >= len(steps)
     drawn = (
         f"{which}Rows are the examples of these data, columns steps; dark is active, that is, "
         "predicted positive."

@@ -13,7 +13,7 @@ import pytest
 
 from reports import cli
 from reports.own_data.analysis import analyse
-from reports.own_data.figures import spectrum
+from reports.own_data.figures import captioned, spectrum
 from reports.own_data.page import render
 from reports.own_data.request import Request
 from tests.reports import browser
@@ -147,6 +147,29 @@ def test_figures_of_a_run_and_of_one_that_was_stopped(pages: dict[str, str]) -> 
     assert "1 of them are zero but for rounding" in Parsed(pages["stopped"]).text
     assert "of positive label but inactive at the end" in Parsed(pages["outside"]).text
     assert "From step 1 on the active examples are those" in Parsed(pages["tame"]).text
+
+
+@pytest.mark.parametrize(
+    ("status", "last_flip", "seen"),
+    [
+        ("certified", 1, "From step 1 on the active examples are those of positive label; nothing "
+         "changes."),
+        ("undecided", 1, "From step 1 on the active examples are those of positive label, in the "
+         "{steps} steps shown."),
+        ("certified", 900, "From step 1 on the active examples are those of positive label, in the "
+         "{steps} steps shown. The pattern changes last at step 900."),
+        ("diverged", 900, "From step 1 on the active examples are those of positive label, in the "
+         "{steps} steps shown. The pattern changes last at step 900, and what comes later is not "
+         "certified."),
+    ],
+)  # fmt: skip
+def test_no_caption_speaks_of_steps_that_are_neither_shown_nor_certified(
+    found: dict[str, Any], status: str, last_flip: int, seen: str
+) -> None:
+    descent = {**found["tame"]["descent"], "status": status, "last_flip": last_flip}
+    first, *_ = captioned({**found["tame"], "descent": descent})
+    steps = len(found["tame"]["patterns"]["neurons"][0]["steps"]) - 1
+    assert first["caption"][0] == seen.format(steps=steps)
 
 
 @pytest.mark.parametrize(("name", "tone"), [("tame", "good"), ("outside", ""), ("stopped", "bad")])
