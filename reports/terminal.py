@@ -1,4 +1,4 @@
-"""The terminal: steady streams, signals that end a command, a progress bar, what was typed."""
+"""The terminal: steady streams, signals that end a command, what was typed."""
 
 from __future__ import annotations
 
@@ -20,42 +20,6 @@ from reports.characters import escaped
 
 _PATIENCE = 6.0
 """Seconds within which an interrupted command ends, come what may."""
-
-
-class ProgressBar:
-    """One progress bar on stderr, for whichever theorem is being worked on.
-
-    unit: what is counted.
-    """
-
-    def __init__(self, unit: str = "block") -> None:
-        self._unit = unit
-        self._bar: Any = None
-        self._name = ""
-
-    def __enter__(self) -> ProgressBar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Leave the bar as it stands; the next update begins another."""
-        if self._bar is not None:
-            self._bar.close()
-            self._bar, self._name = None, ""
-
-    def update(self, theorem: str, done: int, total: int, what: str) -> None:
-        from tqdm import tqdm
-
-        name = f"{theorem} {'hunt' if what.startswith('hunt') else ''}".strip()
-        if name != self._name:
-            self.close()
-            self._bar = tqdm(total=total, desc=name, unit=self._unit, disable=None, file=sys.stderr)
-            self._name = name
-        self._bar.total = total
-        self._bar.set_postfix_str(what, refresh=False)
-        self._bar.update(done - self._bar.n)
 
 
 class SteadyStream:

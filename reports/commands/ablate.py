@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from reports.commands import options
-from reports.terminal import ProgressBar, stdout_kept, typed
+from reports.progress import Progress
+from reports.terminal import stdout_kept, typed
 
 
 @click.command()
@@ -24,6 +25,7 @@ from reports.terminal import ProgressBar, stdout_kept, typed
 @options.jobs
 @options.executor
 @options.as_json
+@options.quiet
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -38,6 +40,7 @@ def ablate(
     jobs: int | None,
     executor: str | None,
     as_json: bool,
+    quiet: bool,
     out: Path | None,
 ) -> int:
     """Drop each assumption of a theorem in turn, and search for a violation without it.
@@ -79,7 +82,7 @@ def ablate(
     with held(out, typed()):
         require_room(out)
         with (
-            ProgressBar("search") as bar,
+            Progress("searches", quiet) as bar,
             stdout_kept(),
             telling_damage(Store(out / STORE_NAME)) as store,
             open_executor(executor, jobs or options.cores()) as workers,

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from reports.commands import options
-from reports.terminal import ProgressBar, stdout_kept, typed
+from reports.progress import Progress
+from reports.terminal import stdout_kept, typed
 
 
 @click.command()
@@ -52,6 +53,7 @@ from reports.terminal import ProgressBar, stdout_kept, typed
 @options.jobs
 @options.executor
 @options.as_json
+@options.quiet
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -64,6 +66,7 @@ def frontier(
     jobs: int | None,
     executor: str | None,
     as_json: bool,
+    quiet: bool,
     out: Path | None,
     **asked: Any,
 ) -> int:
@@ -104,7 +107,7 @@ def frontier(
                 err=True,
             )
         with (
-            ProgressBar("trial") as bar,
+            Progress("trials", quiet) as bar,
             stdout_kept(),
             open_executor(executor, jobs or options.cores()) as workers,
         ):

@@ -20,6 +20,7 @@ executor = click.option(
     "at tcp://HOST:PORT.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON in place of text.")
+quiet = click.option("--quiet", is_flag=True, help="Do not tell how far it is.")
 without = click.option(
     "--without",
     multiple=True,

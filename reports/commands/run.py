@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from reports.commands import options
-from reports.terminal import ProgressBar, stdout_kept, typed
+from reports.progress import Progress
+from reports.terminal import stdout_kept, typed
 
 if TYPE_CHECKING:
     from reports.runs.running import Settings
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 )
 @options.junit
 @options.summary
+@options.quiet
 def run(
     theorems: tuple[str, ...],
     profile: str,
@@ -67,6 +69,7 @@ def run(
     out: Path | None,
     junit_file: Path | None,
     summary_file: Path | None,
+    quiet: bool,
 ) -> int:
     """Verify theorems: built-in ids, first parts of ids, which stand for all theorems of that
     paper (lai2026), or Python files that hold one (default: all built-in).
@@ -109,7 +112,7 @@ def run(
     require_executor(executor)
     with held(out, typed()):
         if share is not None:
-            return _run_shard(chosen, settings, share, out)
+            return _run_shard(chosen, settings, share, out, quiet)
         require_room(out)
         return carry_out(
             lambda progress: run_theorems(chosen, settings, out, progress),
@@ -118,10 +121,13 @@ def run(
             out,
             typed(),
             for_ci,
+            quiet,
         )
 
 
-def _run_shard(theorems: list[Theorem], settings: Settings, shard: Shard, out: Path) -> int:
+def _run_shard(
+    theorems: list[Theorem], settings: Settings, shard: Shard, out: Path, quiet: bool
+) -> int:
     """Do a shard's share of a run and return the exit code."""
     from reports.runs.journal import begin, finish
     from reports.runs.running import STORE_NAME
@@ -131,7 +137,7 @@ def _run_shard(theorems: list[Theorem], settings: Settings, shard: Shard, out: P
     began = time.perf_counter()
     number = begin(out, theorems, settings, typed())
     shares = []
-    with ProgressBar() as bar, stdout_kept() as stdout:
+    with Progress(quiet=quiet) as bar, stdout_kept() as stdout:
         for share in run_shard(theorems, settings, shard, out, bar.update):
             bar.close()
             shares.append(share)

@@ -10,7 +10,8 @@ import click
 from reports.characters import one_line
 from reports.commands import options
 from reports.exit_codes import ALL_AS_EXPECTED, INTERRUPTED, REFUTED, TERMINATED, UNSETTLED
-from reports.terminal import ProgressBar, stdout_kept, stop_again, typed
+from reports.progress import Progress
+from reports.terminal import stdout_kept, stop_again, typed
 
 if TYPE_CHECKING:
     from properties.seeking import Found
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     help="Folder for the counterexamples.  [default: relu-verify-out/search-CLAIM]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+@options.quiet
 def search(
     claim: str,
     without: tuple[str, ...],
@@ -52,6 +54,7 @@ def search(
     executor: str | None,
     out: Path | None,
     as_json: bool,
+    quiet: bool,
 ) -> int:
     """Search the smallest and the worst counterexample to a claim, or to a control's.
 
@@ -99,7 +102,7 @@ def search(
     require_checker(theorem)
     require_room(folder)
     with (
-        ProgressBar("example") as bar,
+        Progress("examples", quiet) as bar,
         stdout_kept() as stdout,
         open_executor(executor, jobs or options.cores()) as workers,
     ):

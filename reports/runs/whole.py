@@ -8,11 +8,13 @@ from pathlib import Path
 
 import click
 
+from reports.progress import Progress
 from reports.runs.ci import ForCI
 from reports.runs.journal import begin, finish, replaced
-from reports.runs.running import Progress, Result, Settings
+from reports.runs.running import Progress as Step
+from reports.runs.running import Result, Settings
 from reports.runs.summary import summarise, told, write
-from reports.terminal import ProgressBar, stdout_kept
+from reports.terminal import stdout_kept
 from reports.text.measured import measured_lines
 from reports.text.times import computing_words
 from reports.text.verdicts import counterexample_lines, verdict_line
@@ -20,16 +22,18 @@ from verify.theorem import Theorem
 
 
 def carry_out(
-    results_of: Callable[[Progress], Iterator[Result]],
+    results_of: Callable[[Step], Iterator[Result]],
     theorems: Sequence[Theorem],
     settings: Settings,
     out: Path,
     command: str,
     for_ci: ForCI,
+    quiet: bool = False,
 ) -> int:
     """Print verdicts as they come, write the report to `out`, and return the exit code.
 
     results_of: each theorem's result, when it is complete.   command: what gives the same report.
+    quiet: whether nothing is told of how far it is.
     The folder's journal has the run as begun until the report is written.
     """
     began = time.perf_counter()
@@ -41,7 +45,7 @@ def carry_out(
         )
     number = begin(out, theorems, settings, command)
     results = []
-    with ProgressBar() as bar, stdout_kept() as stdout:
+    with Progress(quiet=quiet) as bar, stdout_kept() as stdout:
         for result in results_of(bar.update):
             bar.close()
             results.append(result)
