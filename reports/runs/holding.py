@@ -6,12 +6,13 @@ import os
 import platform
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
-from reports.runs.running import COUNTEREXAMPLES
+from reports.runs.running import COUNTEREXAMPLES, STORE_NAME
+from verify.engine.store import Store
 from verify.errors import InputError, StoreError
 
 LOCK_NAME = "records.lock"
@@ -25,12 +26,15 @@ def held(folder: Path, command: str) -> Iterator[None]:
     """Keep a folder, made if missing, to this command until it ends, however it ends.
 
     The system takes the lock from a process that was killed; what such a one left half written is
-    removed.   command: as typed, for whoever finds the folder in use.
+    removed. So are folder and records, if they are new, where the command fails and has computed
+    nothing.   command: as typed, for whoever finds the folder in use.
     Raises StoreError where another command is at work in the folder, or it cannot be written,
     InputError where it is a file.
     """
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise InputError(f"--out {folder} is a file, expected a folder (it is made if missing)")
+    new = [place for place in (folder, *folder.parents) if not place.exists()]
+    is_new = not (folder / STORE_NAME).exists()
     try:
         lock = _taken(folder, command)
     except OSError as reason:
@@ -43,8 +47,26 @@ def held(folder: Path, command: str) -> Iterator[None]:
             if _PARTIAL.fullmatch(left.name):
                 left.unlink(missing_ok=True)
         yield
+    except (Exception, SystemExit):
+        if is_new:
+            _remove_empty_records(folder / STORE_NAME)
+        raise
     finally:
         _given_up(lock, folder)
+        for place in new:
+            with suppress(OSError):  # it is not empty
+                place.rmdir()
+
+
+def _remove_empty_records(path: Path) -> None:
+    """Remove records in which nothing is that was computed."""
+    try:
+        with Store(path, reading=True) as store:
+            empty = store.is_empty()
+    except StoreError:
+        return
+    for file in path.parent.glob(f"{path.name}*") if empty else ():
+        file.unlink(missing_ok=True)
 
 
 def _taken(folder: Path, command: str) -> TextIO:

@@ -246,6 +246,16 @@ class Store(SealedFile):
             raise self._unusable(reason) from reason
         return tuple(hash_ for (hash_,) in rows)
 
+    def is_empty(self) -> bool:
+        """Whether there is no block and no search. Raises StoreError."""
+        try:
+            found = self._connection.execute(
+                "SELECT EXISTS (SELECT 1 FROM blocks) OR EXISTS (SELECT 1 FROM searches)"
+            ).fetchone()
+        except sqlite3.Error as reason:
+            raise self._unusable(reason) from reason
+        return found == (0,)
+
     def _description(self, hash_: str) -> dict[str, Any] | None:
         """Return what a configuration is; None where that is damaged."""
         try:

@@ -16,7 +16,8 @@ import pytest
 from reports.runs.holding import LOCK_NAME, held
 from tests.reports.conftest import Call
 from tests.verify.engine.toys import write_theorem
-from verify.errors import StoreError
+from verify.engine.executors import ProcessPool
+from verify.errors import BackendUnavailable, StoreError
 
 HOLDER = """
 import sys
@@ -122,6 +123,77 @@ def test_a_lock_that_is_removed_while_it_is_waited_for_is_no_lock(
     assert len(seen) == 3
 
 
+AXES = {
+    "import Assumption,": "import Assumption, Axis,",
+    "    block=10,": '    block=10, axes=(Axis("n", 1, 9, "integer"),),',
+}
+AT_WORK = {
+    "run": ["run", "{theorem}"],
+    "shard": ["run", "{theorem}", "--shard", "1/2"],
+    "ablate": ["ablate", "{theorem}"],
+    "frontier": ["frontier", "{theorem}::below_nine_tenths", "--x", "n"],
+}
+
+
+@pytest.fixture(params=AT_WORK)
+def failing(request: Any, call: Call, tmp_path: Path) -> Any:
+    """Let a command fail before anything is computed: its theorem's draw ends with an error."""
+    theorem = write_theorem(tmp_path, before_drawing="raise ValueError('no data')", **AXES)
+
+    def run(out: Path) -> None:
+        words = [word.format(theorem=theorem) for word in AT_WORK[request.param]]
+        code, _, err = call(*words, "--jobs", 1, "--out", out)
+        assert code == 2
+        assert "no data" in err
+
+    return run
+
+
+def test_a_command_that_computes_nothing_leaves_nothing(failing: Any, tmp_path: Path) -> None:
+    before = sorted(tmp_path.iterdir())
+    failing(tmp_path / "new" / "below" / "out")
+    assert sorted(tmp_path.iterdir()) == before
+    (tmp_path / "mine").mkdir()
+    failing(tmp_path / "mine")
+    assert list((tmp_path / "mine").iterdir()) == []
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    failing(tmp_path / "mine")
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
+
+
+def test_records_that_were_there_stay_though_a_command_fails(
+    call: Call, failing: Any, tmp_path: Path
+) -> None:
+    other = write_theorem(tmp_path, "other.py")
+    assert call("run", other, "--jobs", 1, "--out", tmp_path / "out")[0] == 0
+    before = blocks(tmp_path / "out")
+    failing(tmp_path / "out")
+    assert blocks(tmp_path / "out") == before
+
+
+def test_what_was_computed_before_an_error_stays(call: Call, tmp_path: Path) -> None:
+    fails = "if point['n'] == 2: raise ValueError('no data')"
+    theorem = write_theorem(tmp_path, before_drawing=fails)
+    code, _, _ = call("run", theorem, "--jobs", 1, "--out", tmp_path / "out")
+    assert code == 2
+    assert blocks(tmp_path / "out")
+
+
+def test_workers_that_do_not_fit_leave_no_folder(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Unfit(ProcessPool):
+        def __enter__(self) -> ProcessPool:
+            raise BackendUnavailable("the Dask worker has another relu-verify")
+
+    theorem = write_theorem(tmp_path)
+    monkeypatch.setattr("reports.runs.running.open_executor", lambda *_: Unfit(1))
+    code, _, err = call("run", theorem, "--out", tmp_path / "out")
+    assert code == 4
+    assert "has another relu-verify" in err
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows limits no file sizes")
 @pytest.mark.parametrize("size", [2_000, 30_000, 70_000])
 def test_where_room_ends_it_is_said_and_nothing_is_lost(tmp_path: Path, size: int) -> None:
@@ -131,7 +203,7 @@ def test_where_room_ends_it_is_said_and_nothing_is_lost(tmp_path: Path, size: in
         f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\n"
         "from reports.cli import main; main()"
     )
-    command = ["run", str(theorem), "--jobs", "1", "--out", str(tmp_path / "out")]
+    command = ["run", str(theorem), "--jobs", "1", "--quiet", "--out", str(tmp_path / "out")]
     limited = subprocess.run(
         [sys.executable, "-c", script, *command], capture_output=True, text=True, check=False
     )

@@ -238,8 +238,11 @@ def test_contradictions_are_refused_and_nothing_is_added(
     code, _, err = call("merge", *folders, "--out", tmp_path / "all")
     assert code == 2
     assert f"another in {other / 'records.sqlite'}" in err
-    with closing(sqlite3.connect(tmp_path / "all" / "records.sqlite")) as connection:
-        assert connection.execute("SELECT count(*) FROM blocks").fetchone() == (0,)
+    assert not (tmp_path / "all").exists()
+    shutil.copytree(made / "3-of-3", tmp_path / "all")
+    before = contents([tmp_path / "all"])
+    assert call("merge", *folders, "--out", tmp_path / "all")[0] == 2
+    assert contents([tmp_path / "all"]) == before
 
 
 def test_what_is_damaged_in_a_shard_is_told_and_lacking(
