@@ -42,7 +42,7 @@ class Direction:
 
     point: the KKT point W⋆, or what the sides make of it.   certified: whether the direction tends
     to that of W⋆, from the state looked at on.   distance: ‖W/‖W‖ − W⋆/‖W⋆‖‖ now, dimensionless;
-    ∞ where W⋆ is no KKT point.
+    ∞ where W⋆ is no KKT point, or W is 0.
     """
 
     point: MarginPoint
@@ -66,6 +66,8 @@ def _distance(network: Network, change: Host, point: MarginPoint) -> float:
     duals = network.starting_duals[0] + change
     gram = network.gram[0]
     norm = np.sqrt(float(network.squared_norms(change[None]).sum()))
+    if not norm:
+        return np.inf
     best = np.sqrt(float(np.sum(point.duals * point.predictions)))
     apart = duals / norm - point.duals / best
     outside = float(np.trace(network.perpendicular_gram[0])) / norm**2

@@ -41,7 +41,8 @@ def leaky_descent(problem: Problem, activation: Activation, max_steps: int = MAX
     """Run gradient descent on every problem of the batch until its limit is certain.
 
     The run is told as `descend` tells its own; a pattern is where the slope is 1. A limit that lies
-    on a kink, as that of an example of label zero of one neuron, is never certified.
+    on a kink, as that of an example of label zero of one neuron, is never certified, nor is one
+    where G is singular.
 
     max_steps: at least 1; problems without a certificate by then are "undecided".
     Raises InputError for max_steps below 1, and for the ReLU (`descend` is for that).
@@ -153,14 +154,20 @@ def _drift_by_length(state: _State) -> Array:
     """Return κ√G_ii ‖r‖/√λ_min(M) with eigenvalues of G alone, (B, m, n); ∞ where none holds."""
     xp = array_namespace(state.change)
     problem = state.problem
-    highest = problem.eigenvalues[:, -1]
-    lowest = problem.eigenvalues[:, 0] - summation(problem.examples, highest) * highest
-    regular = lowest > REGULAR_ABOVE * highest
+    lowest, regular = _lowest(problem)
     floor = xp.where(regular, lowest, xp.ones_like(lowest)) * xp.min(state.crowd, axis=-1)
     size = xp.linalg.vector_norm(xp.abs(state.residual) + state.blur, axis=-1)
     bound = xp.where(regular, _kappa(_speed(state)) * size / xp.sqrt(floor), xp.inf)
     lengths = xp.sqrt(xp.linalg.diagonal(problem.gram))
-    return xp.broadcast_to((bound[:, None] * lengths)[:, None, :], state.change.shape)
+    drift = _times(bound[:, None], lengths)
+    return xp.broadcast_to(drift[:, None, :], state.change.shape)
+
+
+def _lowest(problem: Problem) -> tuple[Array, Array]:
+    """Return a lower bound on λ_min(G), and where it is positive beyond doubt, (B,)."""
+    highest = problem.eigenvalues[:, -1]
+    lowest = problem.eigenvalues[:, 0] - summation(problem.examples, highest) * highest
+    return lowest, lowest > REGULAR_ABOVE * highest
 
 
 def _drift_by_energy(state: _State) -> Array:
@@ -183,7 +190,14 @@ def _drift_by_energy(state: _State) -> Array:
     reach = norm(rotated / xp.sqrt(lowered)[:, None, None, :], axis=-1)
     kappa = _kappa(problem.step_size * highest[:, 0] * (1 + relative))
     bound = xp.where(regular[:, 0], kappa * energy, xp.inf)
-    return bound[:, None, None] * reach
+    return _times(bound[:, None, None], reach)
+
+
+def _times(bound: Array, reach: Array) -> Array:
+    """Return the product, ∞ wherever the bound is: a zero example has a reach of 0."""
+    xp = array_namespace(bound)
+    known = bound < xp.inf
+    return xp.where(known, xp.where(known, bound, xp.zeros_like(bound)) * reach, xp.inf)
 
 
 def _interaction(state: _State) -> Array:
@@ -202,7 +216,8 @@ def _slack(state: _State, drift: Array) -> Array:
         agrees = problem.signs[:, :, None] * problem.labels[:, None, :] * state.predictions > 0
         later = xp.linalg.vector_norm(xp.abs(state.residual) + state.blur, axis=-1)
         kept = (xp.abs(problem.labels) - later[:, None])[:, None, :] / state.slopes
-        by_label = agrees & (kept > away) & (_speed(state) < 2)[:, None, None]
+        tends = (_speed(state) < 2) & _lowest(problem)[1]
+        by_label = agrees & (kept > away) & tends[:, None, None]
         away = xp.where(by_label, kept, away)
     return xp.min(away - state.doubt, axis=(1, 2))
 

@@ -35,6 +35,13 @@ _LOOK_SHARE = 8
 """... or for descent a share 1/8 of those that it has taken, where that is more."""
 
 
+_COARSEST = 1e-6
+"""Largest error of a step of the flow: beyond, kinks are crossed that are not there."""
+
+_LONGEST = 1e100
+"""Longest step of descent, beyond which numbers overflow before anything else shows."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class DirectionRun:
     """Where training takes the direction of W for each of B networks.
@@ -120,9 +127,14 @@ def flow_logistic(
     """Follow the rescaled flow of the first layer until its direction is certain.
 
     tolerance: error allowed in a step, as a share of each neuron's length.
-    Raises InputError for labels other than ±1, or max_steps below 1.
+    Raises InputError for labels other than ±1, an example of length zero, max_steps below 1, or a
+    tolerance that is not above 0 and at most 1e-6.
     """
     _require(network, max_steps)
+    if not 0 < tolerance <= _COARSEST:
+        raise InputError(
+            f"tolerance={tolerance!r}, expected a number above 0 and of at most {_COARSEST:g}"
+        )
     motion = Motion(network, rescaled_pull, trains_outputs=False)
 
     def arrived(moving: Flowing) -> Host:
@@ -159,11 +171,16 @@ def descend_logistic(
     at its last step.
 
     step_size: η, in units of 1/(v_k²‖x‖²); certificates need η ≤ 2/max_i‖∇f(x_i)‖².
-    Raises InputError for labels other than ±1, or a step or max_steps that is not positive.
+    Raises InputError for labels other than ±1, an example of length zero, max_steps below 1, a step
+    that is not positive or beyond any use, or `near` below 0.
     """
     _require(network, max_steps)
     if not step_size > 0:
         raise InputError(f"step_size={step_size!r} is not positive; try 0.5 / Σ v_k² max‖x‖²")
+    if not step_size <= _LONGEST:
+        raise InputError(f"step_size={step_size!r} is too long; try 0.5 / Σ v_k² max‖x‖²")
+    if not near >= 0:
+        raise InputError(f"near={near!r}, expected a distance of at least 0; try 5e-3")
     run = _Collected(network)
     going = np.arange(network.batch)
     change = np.zeros_like(network.starting_predictions)
@@ -252,5 +269,7 @@ class _Collected:
 
 def _require(network: Network, max_steps: int) -> None:
     require_signs(network.labels)
+    if not (network.lengths > 0).all():
+        raise InputError("an example has length 0, so that its margin is 0 for ever; drop it")
     if not isinstance(max_steps, int | np.integer) or max_steps < 1:
         raise InputError(f"max_steps={max_steps!r}, expected a whole number of at least 1")

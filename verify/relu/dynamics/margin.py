@@ -18,6 +18,9 @@ from verify.relu.least_norm import LeastNorm
 
 Host = np.ndarray[Any, Any]
 
+_NARROWEST = 1e-100
+"""Ratio of squared lengths from which R² is a number to reckon with."""
+
 
 @dataclass(frozen=True, eq=False)
 class NearOrthogonality:
@@ -53,15 +56,25 @@ class NearOrthogonality:
 
 
 def near_orthogonality(gram: Array) -> NearOrthogonality:
-    """Measure it for Gram matrices (B, n, n).   Raises InputError where an example is zero."""
+    """Measure it for Gram matrices (B, n, n).
+
+    Raises InputError where an example is zero, a value is not finite, or R² is above 1e100.
+    """
     xp = array_namespace(gram)
+    if not bool(xp.all(xp.isfinite(gram))):
+        raise InputError("gram has values that are NaN or infinite; remove or impute them")
     squares = xp.linalg.diagonal(gram)
-    least = xp.min(squares, axis=-1)
+    least, longest = xp.min(squares, axis=-1), xp.max(squares, axis=-1)
     if not bool(xp.all(least > 0)):
         raise InputError(
             f"an example has ‖x‖²={float(xp.min(least)):g}, expected lengths above zero; drop it"
         )
-    spread = xp.max(squares, axis=-1) / least
+    if not bool(xp.all(least > _NARROWEST * longest)):
+        raise InputError(
+            f"an example has ‖x‖²={float(xp.min(least)):g} where another has a ‖x‖² more than "
+            f"{1 / _NARROWEST:g} times as large; drop it"
+        )
+    spread = longest / least
     count = int(gram.shape[-1])
     off = xp.abs(gram) * (1 - xp.eye(count, dtype=gram.dtype, device=gram.device))
     most = xp.max(off, axis=(-2, -1))

@@ -51,10 +51,17 @@ class MarginPoint:
 def margin_point(network: Network, sides: Host) -> MarginPoint:
     """Solve for one network and the sides (m, n) of its kinks.
 
-    Raises InputError for a batch of several.
+    Raises InputError for a batch of several, or sides of another shape or other than those of
+    `kinks`.
     """
     if network.batch != 1:
         raise InputError(f"network has batch={network.batch}, expected 1: each has its own program")
+    shape = (network.neurons, network.examples)
+    if sides.shape != shape or not np.isin(sides, (BELOW, ABOVE, HELD)).all():
+        raise InputError(
+            f"sides has shape={sides.shape}, expected {shape}, of {BELOW} (below), {ABOVE} (above) "
+            f"and {HELD} (held)"
+        )
     gram, y, v = network.gram[0], network.labels[0], network.output_weights[0]
     leak, n = network.activation.slope_below, network.examples
     slopes = slopes_on(sides, leak)

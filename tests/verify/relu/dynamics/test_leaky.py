@@ -120,6 +120,22 @@ def test_it_runs_on_any_array_library_and_device():
     np.testing.assert_allclose(to_numpy(run.predictions), expected.predictions, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("gram", "labels"),
+    [
+        ([[1.0, 1.0], [1.0, 1.0]], [1.0, 1.0]),
+        ([[1.0, 1.0], [1.0, 1.0]], [1.0, -1.0]),
+        ([[1.0, 0.0], [0.0, 0.0]], [1.0, 1.0]),
+    ],
+)
+def test_nothing_is_certified_where_examples_are_dependent(gram, labels):
+    start = [[0.1, 0.1 * gram[0][1]]]
+    problem = Problem.from_gram(gram, labels, starting_predictions=start, step_size=0.3)
+    run = leaky_descent(problem, Activation(0.5), 500)
+    assert run.status.tolist() == ["undecided"]
+    assert np.isfinite(run.predictions).all()
+
+
 def test_the_relu_and_no_steps_are_refused():
     _, _, problem = drawn(np.random.default_rng(5), 1, 3, 12)
     with pytest.raises(InputError, match="slope_below=0"):

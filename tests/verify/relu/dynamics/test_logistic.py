@@ -255,5 +255,24 @@ def test_unusable_input_is_refused():
         descend_logistic(network, 0.0)
     with pytest.raises(InputError, match="max_steps=0"):
         flow_logistic(network, 0)
+    for step in (1e300, np.inf):
+        with pytest.raises(InputError, match="is too long"):
+            descend_logistic(network, step)
+    for near in (-1.0, np.nan):
+        with pytest.raises(InputError, match="near="):
+            descend_logistic(network, 0.5, near=near)
+    for tolerance in (0.0, -1.0, np.nan, 1e-2):
+        with pytest.raises(InputError, match="tolerance="):
+            flow_logistic(network, tolerance=tolerance)
+    nowhere = Network.from_gram(
+        np.diag([1.0, 0.0]), [1.0, 1.0], starting_predictions=[[0.1, 0.0]], output_weights=[1.0]
+    )
+    for train in (flow_logistic, lambda network: descend_logistic(network, 0.5)):
+        with pytest.raises(InputError, match="an example has length 0"):
+            train(nowhere)
     with pytest.raises(InputError, match="batch=2, expected 1"):
         margin_point(network, np.zeros((2, 3), dtype=int))
+    one = network.select(np.asarray([0]))
+    for sides in (np.zeros((1, 3), dtype=int), np.full((2, 3), 7)):
+        with pytest.raises(InputError, match=r"expected \(2, 3\), of 0 \(below\)"):
+            margin_point(one, sides)

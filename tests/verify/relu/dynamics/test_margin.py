@@ -43,6 +43,14 @@ def test_an_example_of_length_zero_is_refused():
         near_orthogonality(np.zeros((1, 2, 2)))
 
 
+def test_lengths_that_are_no_numbers_or_out_of_all_proportion_are_refused():
+    for value in (np.nan, np.inf):
+        with pytest.raises(InputError, match="gram has values that are NaN or infinite"):
+            near_orthogonality(np.asarray([[[value, 0.0], [0.0, 1.0]]]))
+    with pytest.raises(InputError, match=r"another has a ‖x‖² more than 1e\+100 times as large"):
+        near_orthogonality(np.asarray([[[1e90, 0.0], [0.0, 1e-90]]]))
+
+
 def test_orthogonal_examples_have_the_inverse_squares_as_coefficients():
     squares = np.asarray([1.0, 4.0, 0.25])
     found = linear_margin(np.diag(squares)[None], np.asarray([[1.0, -1.0, 1.0]]))
