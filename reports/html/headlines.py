@@ -8,6 +8,7 @@ from typing import Any
 
 from reports.html.figures.frequencies import is_calibration
 from reports.html.figures.quantiles import ends_and_middle
+from reports.points import at_points, has_value
 from reports.typography import Part, in_sentence, number, percent
 
 
@@ -73,7 +74,8 @@ def _shares(cells: Sequence[Part]) -> str:
     if not known:
         return ""
     least, most = percent(min(known), 3), percent(max(known), 3)
-    return least if least == most else f"{least} to {most}, cell by cell"
+    told = least if least == most else f"{least} to {most}"
+    return f"{told} {at_points(cells)}" if len(cells) > 1 else told
 
 
 def _medians(measure: Part) -> str:
@@ -85,5 +87,8 @@ def _medians(measure: Part) -> str:
     high = max(v if (v := m.get("high")) is not None else float("inf") for m in middles)
     least, most = number(min(values), 3), number(max(values), 3)
     told = least if least == most else f"{least} to {most}"
-    several = f" over {len(middles)} cells" * (len(middles) > 1)
+    cells = measure["cells"]
+    several = f" {at_points(cells)}" * (len(cells) > 1)
+    infinite = sum(map(has_value, cells)) - len(middles)
+    several += f", not finite at {infinite} of them" * bool(infinite)
     return f"median {told} [{number(low, 3)}, {number(high, 3)}]{several}"

@@ -8,6 +8,7 @@ from reports.html import figures
 from reports.html.figures.margins import LINEAR_UP_TO, MOST_ROWS
 from reports.html.figures.series import MOST_LINES, Line, line_name
 from reports.html.headlines import off_by
+from reports.points import at_points
 from reports.typography import (
     Part,
     capitalize_first,
@@ -60,7 +61,7 @@ def quantiles(measure: Part) -> list[str]:
     )
     levels = f"{percent(low['level'])} to {percent(high['level'])}"
     called = quantile_name(middle["level"])
-    cells = f" in {len(known)} cells" * (len(known) > 1)
+    cells = f" {at_points(measure['cells'])}" * (len(measure["cells"]) > 1)
     seen = f"The {called} is {across}{cells}, and {levels} of the trials lie in {outer}."
     if kept:
         seen += f" The prediction lies between these quantiles in {inside} of {len(kept)} cells."
@@ -159,11 +160,12 @@ def _course(measure: Part, known: Sequence[Part]) -> str:
         )
     if len(lines) > 1 and least != most and all(len(line.cells) > 1 for line in lines):
         return _from_end_to_end(lines)
+    cells = measure["cells"]
+    where = f" {at_points(cells)}" * (len(cells) > 1)
     if least == most:
-        where = " in every cell" * (len(known) > 1)
         return f"It holds in {percent(least, 3)} of the trials in scope{where}."
     across = f"{percent(least, 3)} to {percent(most, 3)}"
-    return f"It holds in {across} of the trials in scope, cell by cell."
+    return f"It holds in {across} of the trials in scope{where}."
 
 
 def _from_end_to_end(lines: Sequence[Line]) -> str:

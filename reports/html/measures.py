@@ -10,6 +10,7 @@ from reports.html.figures.quantiles import ends_and_middle
 from reports.html.figures.series import line_name
 from reports.html.figures.strips import strip
 from reports.html.marks import mark
+from reports.points import count_of_points
 from reports.thresholds import passed_words
 from reports.typography import (
     Part,
@@ -73,7 +74,8 @@ def constants(measures: Sequence[Part]) -> list[dict[str, Any]]:
         ends = [entry for entry in known if entry is not None]
         if ends:
             told = [_pooled(entries) for entries in zip(*ends, strict=True)]
-            rows.append({"measure": measure, "cells": len(ends), "quantiles": told})
+            points = count_of_points(measure["cells"])
+            rows.append({"measure": measure, "points": points, "quantiles": told})
     return rows
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reports.html.claims import replay_command
+from reports.points import count_of_points
 from reports.text.counterexamples import example_lines
 from reports.text.times import time_words
 from reports.thresholds import passed_words
@@ -113,7 +114,7 @@ def _measures(measures: Sequence[Part]) -> str:
         told = f"{name} {' to '.join(ends)}{unit}" if known else "none in scope"
         what = f"{code(measure['full_id'])}<br>{text(measure['statement'])} {mark(measure)}"
         found = "<br>".join(map(text, [told, *_thresholds(measure)]))
-        rows.append((what, str(len(measure["cells"])), found))
+        rows.append((what, count_of_points(measure["cells"]), found))
     return _rows(("measure", "points", "found"), rows)
 
 

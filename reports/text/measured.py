@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from reports.points import at_points
 from verify.verdict import Verdicts
 
 SHOWN = 4
@@ -56,7 +57,7 @@ def _quantiles(part: dict[str, Any]) -> str:
 def _counts(part: dict[str, Any], what: str) -> str:
     """Return the counts of one cell as verdict lines have them, or else the number of cells."""
     if len(part["cells"]) > 1:
-        return f"at {len(part['cells'])} points"
+        return at_points(part["cells"])
     (cell,) = part["cells"]
     count = cell["holds"] if what == "holds" else cell["in_scope"] - cell["unknown"]
     return f"{count}/{cell['in_scope']}/{cell['trials']}"

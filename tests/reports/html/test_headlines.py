@@ -19,7 +19,7 @@ def told(kind, cells, **changes):
 @pytest.mark.parametrize(
     ("thresholds", "line"),
     [
-        ([], "axis: 25 % to 75 %, cell by cell"),
+        ([], "axis: 25 % to 75 % at 2 points"),
         (
             [{**WHOLE, "line": 10}, {**WHOLE, "line": 20, "high": 16.0}],
             "axis: passes 0.9 with number m of neurons between 2 and 16",
@@ -28,7 +28,7 @@ def told(kind, cells, **changes):
             [{**WHOLE, "line": 10}, {**WHOLE, "line": 20, "low": None}],
             "axis: passes 0.9 with number m of neurons between 2 and 8 in 1 of 2 lines",
         ),
-        ([{**WHOLE, "line": 10, "high": None}], "axis: 25 % to 75 %, cell by cell"),
+        ([{**WHOLE, "line": 10, "high": None}], "axis: 25 % to 75 % at 2 points"),
     ],
 )
 def test_frequencies_tell_where_they_pass_the_highest_level(thresholds, line):
@@ -51,7 +51,7 @@ def test_calibrations_tell_how_far_off_the_prediction_is():
 
 def test_quantities_tell_their_medians_with_the_outer_ends_of_their_intervals():
     found = told("quantiles", [spread(10.0, 1.0), spread(100.0, 2.0)], axis="δ over √n")
-    assert headline(found) == "δ over √n: median 1 to 2 [0.98, 2.06] over 2 cells"
+    assert headline(found) == "δ over √n: median 1 to 2 [0.98, 2.06] at 2 points"
 
 
 def test_a_measure_that_measured_nothing_has_no_headline():

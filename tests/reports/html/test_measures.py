@@ -86,7 +86,7 @@ def test_quantiles_are_told_with_their_intervals():
 def test_empirical_constants_span_the_cells():
     two = told("ratio", "quantiles", [spread(10.0, 1.0), spread(100.0, 2.0)])
     (row,) = measures.constants([two])
-    assert row["cells"] == 2
+    assert row["points"] == "2"
     assert [tuple(quantile.values()) for quantile in row["quantiles"]] == [
         ("5\N{NARROW NO-BREAK SPACE}% quantile", "0.8 to 1.6", "[0.75, 1.7]"),
         ("median", "1 to 2", "[0.98, 2.06]"),

@@ -377,9 +377,10 @@ def test_figures_have_captions_that_say_what_to_see(pages):
         "Marks on the diagonal mean that the predicted probability is the measured one: it is off "
         "by ",
         "and within the bounds, which are wide, in 5.",
-        "It holds in 90 % of the trials in scope. Marks: share of the trials in scope in which it "
-        "holds, cell by cell. Bars: exact bounds, each with confidence 99.95 %.",
-        "The median is 1.02 to 1.05 in 4 cells, and 5 % to 95 % of the trials lie in 0.816 to "
+        "It holds in 90 % of the trials in scope at 2 points, 1 of them without a value. Marks: "
+        "share of the trials in scope in which it holds, cell by cell. Bars: exact bounds, each "
+        "with confidence 99.95 %.",
+        "The median is 1.02 to 1.05 at 4 points, and 5 % to 95 % of the trials lie in 0.816 to "
         "1.26. The prediction lies between these quantiles in 4 of 4 cells.",
         "where the trials suffice for one. Intervals are distribution-free",
     ):
