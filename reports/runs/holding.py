@@ -33,7 +33,7 @@ def held(folder: Path, command: str) -> Iterator[None]:
     """
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise InputError(f"--out {folder} is a file, expected a folder (it is made if missing)")
-    new = [place for place in (folder, *folder.parents) if not place.exists()]
+    new = [place for place in (folder, *folder.parents) if not os.path.exists(place)]
     is_new = not (folder / STORE_NAME).exists()
     try:
         lock = _taken(folder, command)
