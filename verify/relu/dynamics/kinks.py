@@ -144,7 +144,7 @@ class Field:
         network = self.motion.network
         rate, predictions, pull, sloped = self._evaluated(state)
         outputs, velocities = state[:, :, -1], rate[:, :, :-1] @ network.gram
-        sizes = np.max(np.abs(predictions) / network.lengths[:, None, :], axis=-1)
+        sizes = np.max(np.abs(predictions) / network.units[:, None, :], axis=-1)
         if self.motion.trains_outputs:
             sizes = np.maximum(sizes, np.abs(outputs))
         sizes = (sizes + 1e-300)[:, :, None]
@@ -174,5 +174,9 @@ def _holding(gram: Host, held: Host, holders: tuple[Host, ...]) -> Host:
     scale = np.mean(np.diagonal(matrix, axis1=1, axis2=2), axis=-1)[:, None, None]
     both = mask[:, :, None] & mask[:, None, :]
     right = np.where(mask[:, :, None], -matrix, 0.0)
-    solved = np.linalg.solve(np.where(both, matrix, scale * np.eye(gram.shape[-1])), right)
+    matrix = np.where(both, matrix, scale * np.eye(gram.shape[-1]))
+    try:
+        solved = np.linalg.solve(matrix, right)
+    except np.linalg.LinAlgError:  # examples that depend on each other: of all z, the shortest
+        solved = np.linalg.pinv(matrix, hermitian=True) @ right
     return np.asarray(solved.swapaxes(1, 2))

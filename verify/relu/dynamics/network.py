@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from verify.arrays import as_array, to_numpy
 from verify.relu.dynamics.activation import RELU, Activation
 from verify.relu.inputs import batched, check_finite, check_symmetric, spread
 from verify.relu.problem import Problem
@@ -29,7 +30,8 @@ class Network:
     output_weights: (B, m), the v_k, of either sign.
     perpendicular_gram: (B, m, m), inner products of the parts of the w_k outside the span of the
         data, which never move.
-    activation: φ; the ReLU by default. What φ'(0) is does not matter to a flow.
+    activation: φ; the ReLU by default. What φ'(0) is does not matter to a flow, but from a start
+        exactly on a kink, which `flow_both_layers` takes for one below it.
 
     On numpy only: gradient flow goes its own number of steps for every network of a batch.
     """
@@ -77,11 +79,13 @@ class Network:
         that is not symmetric positive semi-definite, or starting predictions that no
         weights attain.
         """
-        output = batched(np.asarray(output_weights, float), 1, "output_weights", "(m,)", np)
+        gram = _on_the_host("gram", gram)
+        output = _on_the_host("output_weights", output_weights)
+        output = batched(output, 1, "output_weights", "(m,)", np)
         check_finite("output_weights", output, np)
         # What a problem of fixed signs asks of its data and its start is asked here too.
         checked = Problem.from_gram(
-            np.asarray(gram, float),
+            gram,
             labels,
             starting_predictions=starting_predictions,
             signs=np.where(output < 0, -1.0, 1.0),
@@ -111,9 +115,9 @@ class Network:
         activation: Activation = RELU,
     ) -> Network:
         """Build networks from features (n, d) and starting weights (m, d); else as `from_gram`."""
-        output = np.asarray(output_weights, float)
+        output = _on_the_host("output_weights", output_weights)
         problem = Problem.from_features(
-            np.asarray(features, float),
+            _on_the_host("features", features),
             labels,
             starting_weights=starting_weights,
             signs=np.where(output < 0, -1.0, 1.0),
@@ -137,6 +141,11 @@ class Network:
     def lengths(self) -> Host:
         """‖x_i‖, (B, n)."""
         return np.asarray(np.sqrt(np.diagonal(self.gram, axis1=1, axis2=2)))
+
+    @cached_property
+    def units(self) -> Host:
+        """‖x_i‖, and 1 where x_i is zero, (B, n): what predictions are measured in."""
+        return np.asarray(np.where(self.lengths > 0, self.lengths, 1.0))
 
     @cached_property
     def eigenvalues(self) -> Host:
@@ -177,7 +186,7 @@ class Network:
         """Return the networks at the integer positions `index`, (K,), as a batch of K."""
         arrays = {name: getattr(self, name)[index] for name in _BATCHED}
         chosen = replace(self, **arrays)
-        for name in ("starting_duals", "lengths", "eigenvalues"):
+        for name in ("starting_duals", "lengths", "units", "eigenvalues"):
             if name in self.__dict__:
                 chosen.__dict__[name] = self.__dict__[name][index]
         return chosen
@@ -191,6 +200,11 @@ class Network:
             signs=signs,
             step_size=1.0,
         )
+
+
+def _on_the_host(name: str, values: Any) -> Host:
+    """Return values as a numpy array of real numbers in double precision."""
+    return np.asarray(to_numpy(as_array(name, values)), dtype=np.float64)
 
 
 _BATCHED = ("gram", "labels", "starting_predictions", "output_weights", "perpendicular_gram")

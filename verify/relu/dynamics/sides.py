@@ -30,7 +30,7 @@ def pulled(field: Field, look: Look, share: float = _BLURRED) -> Host:
 def crossed_by(field: Field, look: Look, sizes: Host) -> Host:
     """Return how far each prediction is beyond its kink, (B, m, n), ≤ 0 if not: in units of
     ‖w_k‖‖x_i‖, less `ON_KINK`.   sizes: (B, m, 1), the ‖w_k‖."""
-    relative = look.predictions / (sizes * field.motion.network.lengths[:, None, :])
+    relative = look.predictions / (sizes * field.motion.network.units[:, None, :])
     return np.asarray(np.where(field.sides == ABOVE, -relative, relative) - ON_KINK)
 
 
@@ -64,7 +64,7 @@ def switched(field: Field, state: Host, look: Look) -> tuple[Field, Host]:
     sides = field.sides
     moved = np.zeros(len(sides), dtype=bool)
     depth = np.where(sides == ABOVE, look.predictions, -look.predictions)
-    near = depth <= ON_KINK * look.sizes * field.motion.network.lengths[:, None, :]
+    near = depth <= ON_KINK * look.sizes * field.motion.network.units[:, None, :]
     outward = np.where(sides == ABOVE, look.velocities < 0, look.velocities > 0)
     due = (sides != HELD) & near & outward
     leaving = np.zeros_like(due)

@@ -43,12 +43,14 @@ class Arrival:
     certified: (B,).   distance: (B,), a bound on the length of the rest of the path of all weights,
     ∞ where nothing is certified.   limit_loss: (B,), ½Σ r_i² over the examples that no neuron will
     ever be active on.   moving_residual: (B,), ‖r_C‖ over the others, with its rounding error.
+    regular: (B,), whether the Gram matrix is positive definite: else nothing is certified.
     """
 
     certified: Host
     distance: Host
     limit_loss: Host
     moving_residual: Host
+    regular: Host
 
 
 def arrival(
@@ -62,13 +64,13 @@ def arrival(
     floor = np.where(regular, lowest, 1.0)
     terms = np.abs(outputs)[:, :, None] * np.abs(predictions)
     error = summation(network.neurons, residual) * (terms.sum(axis=1) + np.abs(network.labels))
-    reach = predictions / network.lengths[:, None, :]
+    reach = predictions / network.units[:, None, :]
 
     still = (sides != ABOVE).all(axis=1) & (network.activation.slope_below == 0)
     pulling = np.where(still, 0.0, np.abs(residual) + error)
     size = np.linalg.norm(pulling, axis=-1)
     spread = np.sqrt(highest / floor)
-    others = network.gram * (1 - np.eye(network.examples)) / network.lengths[:, :, None]
+    others = network.gram * (1 - np.eye(network.examples)) / network.units[:, :, None]
     others = np.linalg.norm(others, axis=-1)
     firm = np.abs(residual) - error > (size * spread)[:, None]
     kept = firm[:, None, :] & (outputs[:, :, None] * residual[:, None, :] > 0)
@@ -99,4 +101,4 @@ def arrival(
         distance = np.where(holds & ~certified, left, distance)
         certified |= holds
     loss = np.sum(np.where(still, residual, 0.0) ** 2, axis=-1) / 2
-    return Arrival(certified, distance, loss, size)
+    return Arrival(certified, distance, loss, size, regular)

@@ -205,7 +205,9 @@ def test_what_is_not_reached_is_undecided_and_what_explodes_diverged():
     assert (flow_both_layers(network, 3).status == "undecided").all()
     assert np.isinf(flow_both_layers(network, 3).distance_to_limit).all()
     assert (descend_both_layers(network, 0.05, 3).status == "undecided").all()
-    assert (descend_both_layers(network, 50.0, 200).status == "diverged").all()
+    for step_size in (50.0, 1e300):
+        run = descend_both_layers(network, step_size, 200)
+        assert (run.status == "diverged").all()
     converged = descend_both_layers(network, 0.05, settled=1e-6)
     assert (converged.status == "converged").all()
     seen = (converged.predictions > 0).any(axis=1)
@@ -223,8 +225,17 @@ def test_unusable_input_is_refused():
     *_, network = draw(2, 3, 2, 4, 0.3)
     with pytest.raises(InputError, match="max_steps=0"):
         flow_both_layers(network, 0)
-    with pytest.raises(InputError, match="step_size=-1"):
-        descend_both_layers(network, -1.0)
+    for step_size in (-1.0, 0.0, np.nan, np.inf, "long"):
+        with pytest.raises(InputError, match="step_size"):
+            descend_both_layers(network, step_size)
+    with pytest.raises(InputError, match=r"step_size has shape \(3,\)"):
+        descend_both_layers(network, [0.1, 0.1, 0.1])
+    with pytest.raises(InputError, match="settled=nan"):
+        descend_both_layers(network, 0.1, settled=np.nan)
+    with pytest.raises(InputError, match="slope_at_zero=2"):
+        descend_both_layers(network, 0.1, slope_at_zero=2)
+    with pytest.raises(InputError, match="gram cannot be read as numbers"):
+        Network.from_gram([[1j]], [1.0], starting_predictions=[[1.0]], output_weights=[1.0])
     with pytest.raises(InputError, match="output_weights has values that are NaN"):
         Network.from_gram([[1.0]], [1.0], starting_predictions=[[1.0]], output_weights=[np.nan])
 
