@@ -15,6 +15,7 @@ from properties.vardi_shamir2021 import neurons, theorem1
 from properties.vardi_shamir2021.theorem1 import CELLS, STRICT_ONES
 from verify import Point, Trial
 from verify.engine.evaluate import scope_of
+from verify.errors import InputError
 from verify.verdict import IN_SCOPE, OUT_OF_SCOPE
 
 TRIALS = 10
@@ -143,6 +144,25 @@ def test_what_is_out_of_scope() -> None:
     unreachable = replace(trial.problem.problem, labels=np.full((TRIALS, 3), -0.5))
     neuron = neurons.Neuron(unreachable, "softplus")
     assert not neurons.follow(neuron).certified.any(), "a label outside the range of φ"
+
+
+def test_the_integration_of_the_weights_is_of_order_four() -> None:
+    """A step h of w' = −λw multiplies w by the Taylor polynomial of e^{−hλ} of degree 4."""
+    rates = np.asarray([[0.3, 1.0, 2.0]])
+    weights, step = np.ones((1, 3)), np.asarray([[0.5]])
+    found = weights + neurons._increment(lambda w: -rates * w, weights, step)
+    z = -0.5 * rates
+    np.testing.assert_allclose(found, 1 + z + z**2 / 2 + z**3 / 6 + z**4 / 24, rtol=1e-14)
+
+
+def test_unknown_activations_and_singular_data_are_refused_by_name() -> None:
+    generator = np.random.default_rng(0)
+    with pytest.raises(InputError, match="activation='relux' is unknown: use one of softplus"):
+        THEOREM.draw(Point(n=2, d=5, activation="relux"), generator, 2)
+    for name in ("leaky_half", "tanh"):
+        singular = THEOREM.draw(Point(n=3, d=2, activation=name), generator, 2)
+        with pytest.raises(InputError, match="singular"):
+            neurons.nearest(singular)
 
 
 def test_the_broken_dynamic_ends_at_zero_loss_all_the_same() -> None:

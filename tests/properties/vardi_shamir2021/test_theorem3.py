@@ -14,6 +14,7 @@ from properties.vardi_shamir2021 import theorem3
 from properties.vardi_shamir2021.theorem3 import GAMMAS, MEASURED, PUBLISHED, Ended
 from verify import Point, Trial
 from verify.engine.evaluate import scope_of
+from verify.errors import InputError
 from verify.verdict import IN_SCOPE, OUT_OF_SCOPE
 
 THEOREM = find_theorem("vardi_shamir2021.theorem3")
@@ -116,6 +117,15 @@ def test_what_is_out_of_scope() -> None:
     flat = Trial(THEOREM, None, theorem3.problem_of(2.0, np.ones(1), slope_at_zero=0), 1)
     assert (scope_of(claim, flat) == OUT_OF_SCOPE).all()
     assert (flat.run.weights == 0).all()
+
+
+def test_of_another_gamma_nothing_is_decided() -> None:
+    other = Trial(THEOREM, None, theorem3.problem_of(3.0, np.ones(1)), 1)
+    for claim in (INTERVAL, "descent_ends_where_it_was_computed"):
+        found = margin(claim, other)
+        assert not (found.holds | found.violated).any()
+    with pytest.raises(InputError, match="slope_at_zero='2' is unknown: use one of 1, 0"):
+        THEOREM.draw(Point(gamma=2.0, slope_at_zero=2), np.random.default_rng(0), 1)
 
 
 def test_the_slope_at_zero_can_be_moved() -> None:

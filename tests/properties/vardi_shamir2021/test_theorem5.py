@@ -14,6 +14,7 @@ from properties.vardi_shamir2021 import theorem3, theorem5
 from properties.vardi_shamir2021.theorem5 import FAMILY, GAMMAS, KINDS, Candidates
 from verify import Point, Trial
 from verify.engine.evaluate import scope_of
+from verify.errors import InputError
 from verify.relu.dynamics.flow import flow
 from verify.relu.problem import Problem
 from verify.verdict import IN_SCOPE, OUT_OF_SCOPE
@@ -125,6 +126,11 @@ def test_values_of_candidates_by_hand() -> None:
     assert set(known) == set(KINDS)
     for kind, value in known.items():
         assert KINDS[kind](parameters, there)[0, 0] == pytest.approx(value), kind
+
+
+def test_an_unknown_candidate_is_refused_by_name() -> None:
+    with pytest.raises(InputError, match="candidate='norms' is unknown: use one of norm"):
+        THEOREM.draw(Point(candidate="norms"), np.random.default_rng(0), 1)
 
 
 def test_what_is_said_of_a_candidate_can_be_read() -> None:

@@ -16,6 +16,7 @@ from properties.vardi_shamir2021.theorem8_flow import CELLS, NEGATIVE, Followed
 from verify import Point, Trial
 from verify.engine.evaluate import scope_of
 from verify.relu.approach import approach
+from verify.relu.dynamics.flow import flow
 from verify.relu.nearest_minimum import nearest_minimum
 from verify.verdict import IN_SCOPE, OUT_OF_SCOPE
 
@@ -39,6 +40,31 @@ def changed(trial: Trial, change: Callable[[Followed], Followed]) -> Trial:
 
 def margin(claim: str, trial: Trial) -> Any:
     return THEOREM.claim(claim).inequality(trial)
+
+
+def test_the_path_is_looked_at_between_all_events_and_is_the_flow() -> None:
+    """Differences in the first regimes are −r on the active examples."""
+    trial = trial_at(CELLS[1])
+    run, seen = flow(trial.problem), 0
+    for b, path in enumerate(run.paths):
+        changes, times = trial.run.changes[b], path.times(theorem8_flow.PER_REGIME)
+        if not path.regimes[0].rates.any():
+            continue  # nothing moves
+        seen += 1
+        still = sum(not regime.rates.any() for regime in path.regimes)
+        moving = theorem8_flow.PER_REGIME * (len(path.regimes) - still)
+        assert len(changes) == moving + still + 1
+        np.testing.assert_array_equal(changes[0], 0.0)
+        predictions = trial.problem.starting_predictions[b, 0] + changes @ trial.problem.gram[b]
+        pull = np.where(predictions > 0, predictions - trial.problem.labels[b], 0.0)
+        for early in range(theorem8_flow.PER_REGIME - 2):
+            step = times[early + 1] - times[early]
+            mean = (pull[early] + pull[early + 1]) / 2
+            bend = step * np.abs(pull[early + 1] - pull[early]).max()
+            moved = changes[early + 1] - changes[early]
+            if ((predictions[early] > 0) == (predictions[early + 1] > 0)).all():
+                np.testing.assert_allclose(moved, -step * mean, atol=bend + 1e-12)
+    assert seen >= 8
 
 
 def ending_at(factor: float, trial: Trial) -> Callable[[Followed], Followed]:

@@ -60,9 +60,10 @@ def velocities(setting: Setting, modes: Modes, here: Point) -> tuple[Host, Host]
     blur = rounding(setting, here.change).sum() + summation(n, pull) * abs(here.residual).sum()
     blur += np.sqrt(setting.largest * len(pull)) * here.error
     stiff = setting.lengths * np.sqrt(setting.largest)
-    left = residual_spread(setting, modes, here)
-    swing = abs((left @ steer.transpose(0, 2, 1)) @ setting.gram).sum(axis=1)
-    error = summation(n, pull) * setting.lengths * size + stiff * blur + swing
+    error = summation(n, pull) * setting.lengths * size + stiff * blur
+    if len(here.spread):
+        left = residual_spread(setting, modes, here)
+        error += abs((left @ steer.transpose(0, 2, 1)) @ setting.gram).sum(axis=1)
     return np.where(modes.held, 0.0, pull @ setting.gram), error
 
 
@@ -79,10 +80,10 @@ def resolve(setting: Setting, modes: Modes, here: Point, meeting: Host, resting:
     for _ in range(_ATTEMPTS * int(concerned.sum())):
         now = Modes(active.copy(), held.copy())
         speed, error = velocities(setting, now, here)
-        slack = _hold(setting, now, here)
+        slack = _hold(setting, now, here) if held.any() else None
         wrong = np.zeros_like(concerned)
         for k, i in np.argwhere(concerned):
-            if held[k, i]:
+            if slack is not None and held[k, i]:
                 below, above, doubt = slack[k, i]
                 if not setting.slope_below and _immobile(setting, now, k, i):
                     wrong[k, i], held[k, i], active[k, i] = True, False, False

@@ -116,6 +116,8 @@ def _leave_zero(sums: Sums, order: Host) -> tuple[Host, str]:
     is positive up to (p+1)D/K, and half of that is taken.
     """
     start = np.zeros(order.size)
+    if not order.any():
+        return start, ""
     for p in (1, 2):
         index = np.flatnonzero(order == p)
         if not index.size:
@@ -145,32 +147,34 @@ def _march(sums: Sums, start: Host) -> tuple[Host, float, str]:
     for _ in range(_ROUNDS):
         if not open_.size:
             return found, horizon, ""
-        terms = sums.low_terms[open_] * np.exp(-time[open_, None] * rates)
+        now = time[open_]
+        terms = sums.low_terms[open_] * np.exp(-now[:, None] * rates)
         constant = sums.low_constant[open_]
         size = abs(constant) + abs(terms).sum(axis=-1)
         value = constant + terms.sum(axis=-1)
         zero = value <= 8 * _EPSILON * size
-        if (zero & (time[open_] == start[open_])).any():
+        if (zero & (now == start[open_])).any():
             return found, horizon, "a prediction or a sliding bound is within rounding of zero"
         step = _safe_step(value, terms, rates)
-        zero |= step <= 4 * _EPSILON * (time[open_] + 1 / top)
-        found[open_[zero]] = time[open_[zero]]
-        earliest = found.min(initial=np.inf)
-        horizon = earliest * (1 + 1e-2) + 0.1 / top
-        going = ~zero & ~_outweighed(constant, terms, rates) & (time[open_] <= horizon)
-        time[open_[going]] += step[going]
+        zero |= step <= 4 * _EPSILON * (now + 1 / top)
+        if zero.any():
+            found[open_[zero]] = now[zero]
+            horizon = found.min() * (1 + 1e-2) + 0.1 / top
+        going = ~zero & ~_outweighed(constant, terms, rates) & (now <= horizon)
         open_ = open_[going]
+        time[open_] += step[going]
     return found, horizon, "exponentials decay at rates too close to tell which sign prevails"
 
 
 def _safe_step(value: Host, terms: Host, rates: Host) -> Host:
     """Return the positive root h of g + g'h − Kh²/2, (K,)."""
-    slope = _derivative(terms, rates, 1)
-    bend = -_derivative(np.minimum(terms, 0), rates, 2)
+    slope = -(terms @ rates)
+    bend = -(np.minimum(terms, 0) @ (rates * rates))
     root = np.sqrt(slope**2 + 2 * bend * np.maximum(value, 0))
     with np.errstate(divide="ignore", invalid="ignore"):
         step = np.where(slope > 0, (slope + root) / bend, 2 * value / (root - slope))
-    return np.where(np.isfinite(step), step, 1 / max(float(rates.max()), 1e-300))
+    finite = np.isfinite(step)
+    return step if finite.all() else np.where(finite, step, 1 / max(float(rates.max()), 1e-300))
 
 
 def _outweighed(constant: Host, terms: Host, rates: Host) -> Host:
@@ -179,14 +183,16 @@ def _outweighed(constant: Host, terms: Host, rates: Host) -> Host:
     The constant is the slowest where it is not exactly zero. Terms of rates that may be equal count
     together, and must all be positive.
     """
+    negative = np.minimum(terms, 0)
+    by_constant = constant + negative.sum(axis=-1) > 0
+    if (by_constant | (constant < 0)).all():
+        return np.asarray(by_constant)
     present = terms != 0
     slowest = np.where(present, rates, np.inf).min(axis=-1, keepdims=True)
     base = present & (rates <= slowest + _SAME_RATE * rates.max())
-    by_constant = constant + np.minimum(terms, 0).sum(axis=-1) > 0
-    leading = np.where(base, terms, 0).sum(axis=-1)
-    against = np.where(base, 0, np.minimum(terms, 0)).sum(axis=-1)
+    weight = np.where(base, terms, negative).sum(axis=-1)
     agreed = ~(base & (terms < 0)).any(axis=-1)
-    by_term = (constant >= 0) & agreed & (leading + against > 0)
+    by_term = (constant >= 0) & agreed & (weight > 0)
     return np.asarray(by_constant | by_term)
 
 

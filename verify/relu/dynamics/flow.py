@@ -253,7 +253,10 @@ def _follow(setting: Setting, slope_at_zero: int, max_events: int) -> _End:
 
 def _watched(current: Regime, state: Resolved) -> tuple[Sums, Host]:
     """Return the functions whose zeros are events, and with which derivative they leave zero."""
-    distances, holds = predictions_apart(current, state.order), holding(current)
+    distances = predictions_apart(current, state.order)
+    if not current.modes.held.any():
+        return distances, state.order.ravel()
+    holds = holding(current)
     names = [field.name for field in fields(Sums) if field.name != "rates"]
     joined = {
         name: np.concatenate([getattr(distances, name), getattr(holds, name)]) for name in names

@@ -13,6 +13,7 @@ tolerance 1e-10); the certificate leaves room for a thousand times that error. O
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +36,8 @@ _ROOM = 1e-7
 """... and the error that the certificate allows for, relative to the length of the path."""
 
 _DOUBLINGS = 48
-"""Doublings of the time, from 1/λ_max(G) on, after which a flow is left undecided."""
+"""Doublings of the time, from 1/λ_max(G) on, after which a flow is left undecided; at about each
+of them the certificate is tried."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +122,7 @@ class _End:
 
 def _follow(problem: Problem, b: int, activation: SmoothActivation) -> _End:
     """Integrate one flow until what is left of it is certain."""
-    from scipy.integrate import solve_ivp
+    from scipy.integrate import LSODA
 
     gram, start = problem.gram[b], problem.starting_predictions[b, 0]
     target = problem.signs[b, 0] * problem.labels[b]
@@ -137,19 +139,25 @@ def _follow(problem: Problem, b: int, activation: SmoothActivation) -> _End:
         return np.asarray(-activation.derivative(predictions) * misfit)
 
     scale = (np.linalg.norm(target) + np.linalg.norm(start)) / highest
-    time, step = 0.0, 1 / highest
-    for _ in range(_DOUBLINGS):
-        left = _left(activation, gram, start + change @ gram, target, change, lowest)
-        if np.isfinite(left):
-            return _End(change, time, left, "")
-        found = solve_ivp(
-            velocity, (time, time + step), change, method="LSODA",
-            rtol=_TOLERANCE, atol=_TOLERANCE * scale,
-        )  # fmt: skip
-        if not found.success:
-            return _End(change, time, np.inf, f"the integration failed: {found.message}")
-        change, time, step = found.y[:, -1], time + step, 2 * step
-    return _End(change, time, np.inf, f"no certificate up to the time {time:.3g}")
+    solver = LSODA(
+        velocity, 0.0, change, 2.0**_DOUBLINGS / highest,
+        rtol=_TOLERANCE, atol=_TOLERANCE * scale,
+    )  # fmt: skip
+    look = 0.0
+    while True:
+        change, time = solver.y, float(solver.t)
+        if time >= look:
+            left = _left(activation, gram, start + change @ gram, target, change, lowest)
+            if np.isfinite(left):
+                return _End(change, time, left, "")
+            look = max(2 * time, 1 / highest)
+        if solver.status != "running":
+            return _End(change, time, np.inf, f"no certificate up to the time {time:.3g}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # what it says is in the message
+            message = solver.step()
+        if solver.status == "failed":
+            return _End(change, time, np.inf, f"the integration failed: {message}")
 
 
 def _left(

@@ -39,17 +39,21 @@ def predictions_apart(flow: Regime, order: Host) -> Sums:
     terms = setting.signs[:, None, None] * flow.rows * (flow.coordinates * inverse)
     error = reach * (abs(flow.coordinates) + blur) * inverse * (1 + flow.tilt) - abs(terms)
     terms = side * terms
-    leaning = _spread_of_coordinates(flow)
-    swing = (flow.rows @ (leaning * inverse).T).transpose(2, 0, 1)
-    swing = flow.origin.spread @ setting.gram - setting.signs[:, None] * swing
-    error = error + abs(flow.rows) * (abs(leaning).sum(axis=0) * inverse)
     mobile = (flow.origin.change != 0).any(axis=-1) | (flow.steering != 0).any(axis=(1, 2))
     stored = rounding(setting, flow.origin.change)
     stored = stored + np.where(mobile[:, None], setting.lengths * flow.origin.error, 0.0)
-    stored = np.where(order != 0, 0.0, stored + abs(swing).sum(axis=0))
-    pulled = reach * np.sqrt(inverse) * flow.origin.error
-    error = error + np.where((order != 0)[:, :, None], pulled, 0.0)
-    distance = np.where(order != 0, 0.0, side[:, :, 0] * flow.origin.predictions)
+    if len(flow.origin.spread):
+        leaning = _spread_of_coordinates(flow)
+        swing = (flow.rows @ (leaning * inverse).T).transpose(2, 0, 1)
+        swing = flow.origin.spread @ setting.gram - setting.signs[:, None] * swing
+        stored = stored + abs(swing).sum(axis=0)
+        error = error + abs(flow.rows) * (abs(leaning).sum(axis=0) * inverse)
+    distance = side[:, :, 0] * flow.origin.predictions
+    if order.any():
+        leaves = order != 0
+        pulled = reach * np.sqrt(inverse) * flow.origin.error
+        error = error + np.where(leaves[:, :, None], pulled, 0.0)
+        stored, distance = np.where(leaves, 0.0, (stored, distance))
     constant = distance - terms.sum(axis=-1)
     low, high = terms + error, terms - error
     low_constant = distance - stored - low.sum(axis=-1)

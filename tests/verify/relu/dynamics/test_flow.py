@@ -245,6 +245,32 @@ def test_neither_the_loss_nor_the_distance_to_the_nearest_minimum_increases(labe
     assert strayed > 10  # from another point at the same distance
 
 
+def test_errors_add_up_along_the_path():
+    """The bound at the end is at least the rounding of every regime on the way, and grows."""
+    rng = np.random.default_rng(9)
+    seen = 0
+    for _ in range(12):
+        _, _, problem = drawn(rng, 6, 24, labels="not negative")
+        run = flow(problem)
+        (path,) = run.paths
+        if path.lost or not np.isinf(path.end) or len(path.regimes) < 2:
+            continue
+        if path.regimes[-1].modes.held.any():
+            continue
+        setting = path.regimes[0].setting
+        before = [regime.origin.distance(setting) for regime in path.regimes]
+        lengths = [*np.diff(path.starts), np.inf]
+        rounding = [r.rounding(t) for r, t in zip(path.regimes, lengths, strict=True)]
+        errors = [*before, run.error[0]]
+        assert before[0] == 0
+        for old, own, new in zip(before, rounding, errors[1:], strict=True):
+            assert new >= own
+            assert new >= 0.5 * old, "no event of these shortens what is off by half"
+        assert errors[-1] >= max(rounding)
+        seen += 1
+    assert seen >= 4
+
+
 def test_a_start_at_zero_stays_or_goes_by_the_slope_there():
     gram, labels = np.asarray([[2.0, 1.0], [1.0, 2.0]]), [1.0, 0.5]
     for slope_at_zero, wanted in ((0, [0, 0]), (1, labels)):
