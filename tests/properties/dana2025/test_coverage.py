@@ -106,6 +106,8 @@ def test_the_rate_of_one_example_is_that_of_the_theory() -> None:
     ratio = coverage.rate_over_that_of_the_final_pattern(trial)
     np.testing.assert_allclose(ratio, [1.0], rtol=1e-2)
     np.testing.assert_allclose(coverage.curvature_of_the_final_pattern(trial), [1.0])
+    two = orthogonal((1.0, 1.0), [[0.1, 0.1]] * 3, (1, 1, 1))
+    np.testing.assert_allclose(coverage.curvature_of_the_final_pattern(two), [3.0])
 
 
 def test_the_rate_per_time_of_one_example_by_hand() -> None:

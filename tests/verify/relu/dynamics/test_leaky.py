@@ -120,6 +120,64 @@ def test_it_runs_on_any_array_library_and_device():
     np.testing.assert_allclose(to_numpy(run.predictions), expected.predictions, atol=1e-12)
 
 
+def alone(start, label, step_size, *, gram=((1.0,),), slope_below=0.5):
+    """Run neurons of output sign 1 that start at predictions (m, n) on one problem."""
+    start = np.asarray(start, float)
+    problem = Problem.from_gram(
+        gram, label, starting_predictions=start, step_size=step_size, signs=(1,) * len(start)
+    )
+    return leaky_descent(problem, Activation(slope_below), 2_000)
+
+
+def test_an_unstable_step_is_not_certified():
+    """From .1 to 2.35, of residual 1.35, and in the next step across the kink."""
+    run = alone([[0.1]], [1.0], 2.5)
+    assert not run.certified[0]
+    assert run.last_flip[0] > 0
+
+
+def test_what_a_label_guarantees_of_one_neuron_below_its_kink():
+    """Label −1 at γ = ½ and ηG = 7: outputs −.95, −1.0375, −.971875 …, of residuals that change
+    sign. From step one on the label says |β| ≥ (1 − .0375)/γ = 1.925, and the drift 1.94375, which
+    is the least there is."""
+    run = alone([[-1.9]], [-1.0], 7.0)
+    assert run.certified[0]
+    assert run.steps[0] == 1
+    assert run.freeze_margin[0] == pytest.approx(1.94375, rel=1e-12)
+
+
+def test_a_label_guarantees_nothing_of_one_of_two_neurons():
+    """Residual .2 is shared: the first neuron goes from .05 to −.1 on the way, not to its label."""
+    run = alone([[0.05], [1.15]], [1.0], 0.1)
+    assert run.certified[0]
+    assert run.final_pattern[0].tolist() == [[False], [True]]
+    assert run.last_flip[0] > 1
+
+
+def test_the_energy_certificate_does_not_come_before_a_crossing():
+    """The first neuron ends half the residual, .2, below its start of .15; at step 8, where it is
+    tried first, it is still above the kink."""
+    run = alone([[0.15], [0.8]], [0.55], 0.005)
+    assert run.certified[0]
+    assert run.last_flip[0] > 8
+    assert run.final_pattern[0].tolist() == [[False], [True]]
+
+
+def test_the_energy_certificate_comes_long_before_that_by_length():
+    """Two examples almost along one another: what is left points along both of them, where the
+    interaction is strong."""
+    gram = [[1.0, 0.999], [0.999, 1.0]]
+    run = alone([[0.05, 0.05], [0.05, 0.05]], [1.0, 1.0], 0.01, gram=gram)
+    assert run.certified[0]
+    assert run.steps[0] in (8, 16, 32)
+
+
+def test_a_limit_within_the_rounding_of_its_path_is_not_certified():
+    """From 1 to 1e-17: what the steps have rounded away is more than that."""
+    run = alone([[1.0]], [1e-17], 0.5)
+    assert run.status[0] == "undecided"
+
+
 @pytest.mark.parametrize(
     ("gram", "labels"),
     [
