@@ -18,6 +18,7 @@ from verify.relu.dynamics.stepping import SteppingRun
 from verify.relu.gram import Gram
 from verify.relu.minimum_norm import MinimumNorm
 from verify.relu.problem import Problem
+from verify.tolerances import IDENTITY
 
 
 def norm_in_span(gram: Array, duals: Array) -> Array:
@@ -39,7 +40,7 @@ def implicit_bias_gap(run: Run | FlowRun | SteppingRun, best: MinimumNorm) -> Ar
     never move, and w⋆ has none. Meaningful where `run.certified` and `best.certified`.
 
     Raises InputError for a run of another activation than the ReLU, whose global minima are others,
-    and for duals of other shapes.
+    and where the two are of other data.
     """
     if not _of_the_relu(run):
         raise InputError(
@@ -52,8 +53,23 @@ def implicit_bias_gap(run: Run | FlowRun | SteppingRun, best: MinimumNorm) -> Ar
             f"run has duals of shape {tuple(run.duals.shape)}, best of {tuple(best.duals.shape)}: "
             "expected both of one problem"
         )
+    if not _of_the_same_data(run.problem, best.problem):
+        raise InputError(
+            "run and best are of other data (labels or lengths of the examples differ), expected "
+            "both of one problem: pass minimum_norm(run.problem)"
+        )
     inside = run.problem.inner_products.norms(run.duals - best.duals)
     return xp.sqrt(xp.sum(inside**2, axis=-1) + outside_span(run.problem) ** 2)
+
+
+def _of_the_same_data(one: Problem, other: Problem) -> bool:
+    """Say whether labels and lengths of the examples agree; no look where they are shared."""
+    if one.labels is other.labels and one.inner_products is other.inner_products:
+        return True
+    xp = array_namespace(one.labels)
+    sizes = one.inner_products.diagonal, other.inner_products.diagonal
+    close = xp.abs(sizes[0] - sizes[1]) <= IDENTITY * xp.maximum(*sizes)
+    return bool(xp.all(close & (one.labels == other.labels)))
 
 
 def duals_after_first_step(problem: Problem) -> Array:

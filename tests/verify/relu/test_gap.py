@@ -124,6 +124,17 @@ def test_gap_of_what_has_other_global_minima_is_refused(train):
         implicit_bias_gap(train(problem), best)
 
 
+def test_a_gap_to_the_minimum_of_other_data_is_refused():
+    rng = np.random.default_rng(SEED)
+    problem, other = (gaussian(rng, 2, 3, 100, 0.5) for _ in range(2))
+    swapped = problem.select(np.array([1, 0]))
+    for wrong in (other, replace(problem, labels=other.labels), swapped):
+        with pytest.raises(InputError, match=r"of other data .* minimum_norm\(run.problem\)"):
+            implicit_bias_gap(descend(problem), minimum_norm(wrong))
+    moved = replace(problem, step_size=problem.step_size / 2)
+    assert implicit_bias_gap(descend(moved), minimum_norm(problem)).shape == (2,)
+
+
 def test_norms_are_those_of_the_weights():
     rng = np.random.default_rng(SEED)
     features, duals = rng.normal(size=(5, 4, 7)), rng.normal(size=(5, 3, 4))
