@@ -137,6 +137,12 @@ def claimed_slope(slope: Part) -> str:
     return f"{exponent}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{tolerance}"
 
 
+def claimed_law(slope: Part) -> str:
+    """Return the claimed exponent with its tolerance, and the abscissa that it is of."""
+    against = f" against {in_sentence(slope['against'])}" if slope.get("against") else ""
+    return f"{claimed_slope(slope)}{against}"
+
+
 def excludes_exponent(slope: Part) -> bool:
     """Whether the interval of a slope leaves out the claimed exponent itself."""
     if slope.get("low") is None or slope.get("high") is None:
@@ -209,7 +215,7 @@ def bound_words(verdict: Part) -> str:
             return "no slope fitted"
         furthest = max(slopes, key=lambda s: _reach(s) - s["tolerance"])
         more = f" (furthest of {len(slopes)} sweeps)" if len(slopes) > 1 else ""
-        return f"slope {interval(furthest)}, claimed {claimed_slope(furthest)}{more}"
+        return f"slope {interval(furthest)}, claimed {claimed_law(furthest)}{more}"
     if found := search_alone(verdict):
         return searched_violations(number(found["violated"]), number(found["in_scope"]))
     if not verdict["in_scope"]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from reports.characters import one_line
 from reports.html.claims import replay_command
-from reports.typography import search_alone
+from reports.typography import claimed_law, search_alone
 from verify.verdict import at_least, at_most, searched_violations
 
 
@@ -16,13 +18,7 @@ def verdict_line(verdict: dict[str, Any]) -> str:
     name = f"{verdict['full_id']}{' (control)' if control else ''}"
     counts = f"{verdict['holds']}/{verdict['in_scope']}/{verdict['trials']}"
     if verdict["kind"] == "rate":
-        slopes = (
-            f"{s['slope']:.4f} in [{s['low']:.4f}, {s['high']:.4f}]"
-            if s["slope"] is not None
-            else "no slope"
-            for s in verdict["slopes"]
-        )
-        counts, bound = f"{verdict['in_scope']}/{verdict['trials']}", f"slopes {'; '.join(slopes)}"
+        counts, bound = f"{verdict['in_scope']}/{verdict['trials']}", _slopes(verdict["slopes"])
     elif found := search_alone(verdict):
         bound = searched_violations(found["violated"], found["in_scope"])
     elif verdict["verdict"] == "refuted":
@@ -42,6 +38,24 @@ def verdict_line(verdict: dict[str, Any]) -> str:
     worst += _scope(verdict)
     flag = "" if verdict["as_expected"] else "  <- not as expected"
     return f"{verdict['verdict']:<13}{name}  {counts}  {bound}  {worst}{flag}"
+
+
+def _slopes(slopes: Sequence[dict[str, Any]]) -> str:
+    """Return the slopes of a rate, each law that is claimed of them once."""
+    told = [
+        (
+            "no slope"
+            if slope["slope"] is None
+            else f"{slope['slope']:.4f} in [{slope['low']:.4f}, {slope['high']:.4f}]",
+            claimed_law(slope).replace("\N{NO-BREAK SPACE}", " "),
+        )
+        for slope in slopes
+    ]
+    laws = [
+        f"{'; '.join(found for found, _ in group)}, claimed {law}"
+        for law, group in groupby(told, key=lambda one: one[1])
+    ]
+    return f"slopes {'; '.join(laws)}"
 
 
 def counterexample_lines(verdict: dict[str, Any], folder: str) -> list[str]:

@@ -268,7 +268,7 @@ def report(**changes):
     cells = [cell(c=0.5), cell(c=0.9)]
     likely = {"kind": "probable", "probability": 0.95, "status": "D", "cells": cells}
     searched = {**SEARCHED, "violated": 3, "undecided": 0, "worst_margin": -0.27}
-    bad = {"counterexamples": [COUNTEREXAMPLE], **tally(190), "worst_margin": -0.18}
+    bad = {"counterexamples": [copy.deepcopy(COUNTEREXAMPLE)], **tally(190), "worst_margin": -0.18}
     verdicts = [
         verdict("freezes", "certified"),
         verdict("interpolates", "supported", rests_on=["freezes"]),

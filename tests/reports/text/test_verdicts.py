@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from reports.html.render import render
 from reports.text.markdown import verdict_table
 from reports.text.verdicts import counterexample_lines, verdict_line
-from tests.reports.sample import COUNTEREXAMPLE, SEARCHED, verdict
+from reports.typography import bound_words
+from tests.reports.sample import COUNTEREXAMPLE, SEARCHED, SLOPE, report, verdict
 
 FOUND = {**SEARCHED, "in_scope": 563, "violated": 357, "undecided": 0, "worst_margin": -0.27}
 
@@ -32,6 +34,37 @@ def test_what_drawn_trials_refute_has_an_upper_bound(told) -> None:
     assert "P ≤ 0.9763" in line
     assert "≥" not in line
     assert "searched" not in line
+
+
+def rate(*slopes):
+    return verdict("scales", kind="rate", cells=[], slopes=list(slopes), hunted=None)
+
+
+def test_slopes_are_told_with_what_is_claimed_and_against_what() -> None:
+    line = verdict_line(rate(SLOPE))
+    found = "slopes 0.4973 in [0.4958, 0.4988], claimed 0.5 ± 0.01 against n/‖λ‖₁  "
+    assert found in line
+    two = verdict_line(rate(SLOPE, {**SLOPE, "slope": 0.5}))
+    assert "0.4988]; 0.5000 in [0.4958, 0.4988], claimed 0.5 ± 0.01 against n/‖λ‖₁  " in two
+    assert two.count("claimed") == 1
+
+
+def test_sweeps_of_different_laws_are_each_told_with_their_own() -> None:
+    other = {**SLOPE, "exponent": 1.0, "against": "The number n", "slope": None}
+    line = verdict_line(rate(SLOPE, other, {**other, "against": ""}))
+    assert (
+        "slopes 0.4973 in [0.4958, 0.4988], claimed 0.5 ± 0.01 against n/‖λ‖₁; no slope, claimed 1 "
+        "± 0.01 against the number n; no slope, claimed 1 ± 0.01  "
+    ) in line
+
+
+def test_pages_and_markdown_say_against_what_too() -> None:
+    words = bound_words(rate(SLOPE)).replace("\N{NO-BREAK SPACE}", " ")
+    assert words == "slope 0.4973 [0.4958, 0.4988], claimed 0.5 ± 0.01 against n/‖λ‖₁"
+    page = render(report(verdicts=[rate(SLOPE)], rasters=[]))
+    assert page.count("0.01 against n/‖λ‖<sub>1</sub>") >= 2
+    several = bound_words(rate(SLOPE, SLOPE))
+    assert several.endswith("against n/‖λ‖₁ (furthest of 2 sweeps)")
 
 
 def test_the_file_of_a_counterexample_to_a_claim_is_told_with_what_replays_it() -> None:
