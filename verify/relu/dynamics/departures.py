@@ -1,4 +1,4 @@
-"""Which way examples leave the kink, or that they are held there (theory §2) [D].
+"""Which way examples leave the kink, or that they are held there (`filippov`; theory §2) [D].
 
 An example that reaches the kink of neuron k with s_k r_i ≤ 0 crosses it: its velocity only grows.
 With s_k r_i > 0 it crosses where the flow on the other side leads away too, and is held where it

@@ -1,10 +1,6 @@
-"""The vector field of networks on given sides of the kinks, and what a neuron does on a kink.
+"""The vector field of networks on given sides of the kinks, and on them (`filippov`).
 
-On one side of every kink the vector field of a network is smooth. Where the fields of both sides
-lead towards a kink, the solution stays on it (Filippov 1988, §4) [D]: the slope there takes the
-value s between γ and 1 that keeps the prediction at zero. With z = s·g for the held examples S of a
-neuron and h = φ'·g for the others, G_SS z = −G_S· h. Gradient descent with a small step chatters
-there instead, with the same average. Which side comes next is told by `sides`.
+It is smooth there. Which side comes next is told by `sides`.
 """
 
 from __future__ import annotations
@@ -15,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from verify.relu.dynamics.filippov import keeping_at_zero
 from verify.relu.dynamics.network import Network
 
 Host = np.ndarray[Any, Any]
@@ -171,12 +168,9 @@ def _holding(gram: Host, held: Host, holders: tuple[Host, ...]) -> Host:
     if not holders[0].size:
         return np.zeros((0, *gram.shape[1:]))
     mask, matrix = held[holders], gram[holders[0]]
-    scale = np.mean(np.diagonal(matrix, axis1=1, axis2=2), axis=-1)[:, None, None]
-    both = mask[:, :, None] & mask[:, None, :]
-    right = np.where(mask[:, :, None], -matrix, 0.0)
-    matrix = np.where(both, matrix, scale * np.eye(gram.shape[-1]))
     try:
-        solved = np.linalg.solve(matrix, right)
+        kept = keeping_at_zero(matrix, mask)
     except np.linalg.LinAlgError:  # examples that depend on each other: of all z, the shortest
-        solved = np.linalg.pinv(matrix, hermitian=True) @ right
-    return np.asarray(solved.swapaxes(1, 2))
+        inside = np.where(mask[:, :, None] & mask[:, None, :], matrix, 0.0)
+        kept = -np.linalg.pinv(inside, hermitian=True) @ np.where(mask[:, :, None], matrix, 0.0)
+    return np.asarray(kept.swapaxes(1, 2))

@@ -2,7 +2,7 @@
 
 Each neuron has each example above its kink (slope 1), below (slope γ), or *held* at the kink, where
 the flow points towards it from both sides. There it takes the slope θ ∈ [γ, 1] that keeps the
-prediction at zero (Filippov's solution, which gradient descent tends to as its step vanishes).
+prediction at zero (`filippov`).
 With H_k the examples that neuron k holds, D_k its slopes (0 on H_k),
 
     α_k' = −s_k P_k r,  P_k = D_k off H_k,  P_k = −G_HH⁻¹ G_H· D_k on H_k,
@@ -21,6 +21,7 @@ import numpy as np
 
 from verify.arrays import to_numpy
 from verify.relu.dynamics.activation import Activation
+from verify.relu.dynamics.filippov import keeping_at_zero
 from verify.relu.problem import Problem
 from verify.tolerances import SINGULAR_BELOW, summation
 
@@ -122,11 +123,10 @@ def directions(setting: Setting, modes: Modes) -> Host:
     """
     slopes = modes.slopes(setting.slope_below)
     found = slopes[:, :, None] * np.eye(slopes.shape[-1])
-    for k in np.flatnonzero(modes.held.any(axis=-1)):
-        held, gram = modes.held[k], setting.gram
-        factor = np.linalg.cholesky(gram[np.ix_(held, held)])
-        pull = np.linalg.solve(factor.T, np.linalg.solve(factor, gram[held] * slopes[k]))
-        found[k, held] = -pull
+    holders = np.flatnonzero(modes.held.any(axis=-1))
+    if holders.size:
+        gram = np.broadcast_to(setting.gram, (holders.size, *setting.gram.shape))
+        found[holders] += keeping_at_zero(gram, modes.held[holders]) * slopes[holders, None, :]
     found.flags.writeable = False
     return found
 
