@@ -280,11 +280,25 @@ def brief(value: Any) -> str:
 
 # Statements, names and citations as markup, and what no markup can hold.
 
-_LETTER_SCRIPTS = re.compile(
-    r"((?<![\w.])X?[A-Za-zΑ-Ωα-ωφ][⁰¹²₊₋]?|‖)"
-    r"(?:_(∞|[0-9]{1,2}|min|max|inf|[a-z]{1,2}))?(?:\^(⊥|[0-9]{1,2}|[a-z]))?(?![^\W⁰¹²³]|\^)"
-)
 _BELOW, _ABOVE = "₀₁₂₃₄₅₆₇₈₉₊₋", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"
+_BESIDE = f"{_BELOW}{_ABOVE}ᵀΑ-Ωα-ω"
+"""Letters to Python that are no part of a name: η in ηλ_max."""
+_LETTER_SCRIPTS = re.compile(
+    rf"""(?P<base>
+            (?<![^\W{_BESIDE}])(?<!\.) X?[A-Za-z]\u0303?[⁰¹²₊₋⋆]?
+          | [Α-Ωα-ω]\u0303?[⁰¹²₊₋⋆]?
+          | (?<![\w.])(?:max|min)(?=_\{{)
+          | (?<![\w.])\d+(?=\^)
+          | [‖|)]
+        )
+        (?:_(?: \{{(?P<listed>[^{{}}_^]{{1,12}})\}}
+              | (?P<below>∞|\d{{1,2}}|[a-z]{{1,3}}|[α-ω]|[A-Z][₊₋]?) ))?
+        (?:\^(?: \((?P<enclosed>[^()_^]{{1,8}})\)
+               | (?P<above>[⊥∞]|−?\d{{1,2}}|−?[a-z][₊₋]?) ))?
+        (?![^\W{_BESIDE}]|\^)
+    """,
+    re.VERBOSE,
+)
 _PLAIN = str.maketrans(_BELOW + _ABOVE, "0123456789+−" * 2)
 _RUNS = re.compile(f"([{_BELOW}]+)|([{_ABOVE}]+)")
 _POWERS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?e[+-]?\d{1,3}(?!\w)")
@@ -301,11 +315,16 @@ def script_runs(text: str) -> list[tuple[str, int]]:
     """
     runs, end = [], 0
     for found in _LETTER_SCRIPTS.finditer(text):
-        below, above = found[2], found[3]
+        below, above = _scripts_of(found)
         if below or above:
-            runs += [(text[end : found.end(1)], 0), (below or "", -1), (above or "", 1)]
+            runs += [(text[end : found.end("base")], 0), (below, -1), (above, 1)]
             end = found.end()
     return [(run, level) for run, level in (*runs, (text[end:], 0)) if run]
+
+
+def _scripts_of(found: re.Match[str]) -> tuple[str, str]:
+    """Return what stands below and above a symbol, without the brackets that hold it together."""
+    return found["listed"] or found["below"] or "", found["enclosed"] or found["above"] or ""
 
 
 def in_sentence(text: str) -> str:
@@ -316,9 +335,10 @@ def in_sentence(text: str) -> str:
 def prose(text: Any) -> Markup:
     """Return a statement escaped and typeset: w_∞, y_min, X₊ and 1e-9 with real scripts.
 
-    Before "_" and "^" only a single letter (also after X, the data) and ‖ take a script, so that
-    names_of_claims stay as they are. The characters for scripts become markup too: few text
-    fonts have them. Short equations such as n = 20 do not break.
+    Before "_" and "^" only a single letter (also after X, the data), a closing bracket, and max and
+    min before "_{" take a script, before "^" a number too, so that names_of_claims stay as they
+    are. The characters for scripts become markup too: few text fonts have them. Short equations
+    such as n = 20 do not break.
     """
     from markupsafe import Markup, escape
 
@@ -329,7 +349,7 @@ def prose(text: Any) -> Markup:
     text = str(escape(str(text)))
     text = _POWERS.sub(lambda found: number(float(found[0])), text)
     text = _EQUALS.sub("\\1\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}", text)
-    text = _LETTER_SCRIPTS.sub(lambda found: found[1] + scripts(found[2], found[3]), text)
+    text = _LETTER_SCRIPTS.sub(lambda found: found["base"] + scripts(*_scripts_of(found)), text)
     return Markup(_RUNS.sub(lambda found: scripts(found[1], found[2]), text))
 
 

@@ -65,6 +65,8 @@ def _token(token: str) -> str:
 
 def _accented(base: str) -> str:
     """Return a letter within mathematics, with the accent and the scripts that may follow it."""
+    if base in _OPERATORS:
+        return f"\\{base}"
     found = _LETTER.fullmatch(base)
     if found is None:
         return ""
@@ -88,6 +90,8 @@ def _character(character: str) -> str:
 
 def _inside(character: str) -> str:
     """Return one character within mathematics."""
+    if character in _SCRIPTS:
+        return f"{'_' if character in _BELOW else '^'}{{{_SCRIPTS[character]}}}"
     if character in _SYMBOLS:
         return f"{_SYMBOLS[character]} "
     return (
@@ -110,7 +114,8 @@ _TOKENS = re.compile(
     re.DOTALL,
 )
 _LETTER = re.compile(f"(.)([{''.join(_ACCENTS)}]?)([{_SCRIPT}]*)", re.DOTALL)
-_LAST = re.compile(f"[^{_SCRIPT}]?[{''.join(_ACCENTS)}]?[{_SCRIPT}]*$", re.DOTALL)
+_OPERATORS = ("max", "min")
+_LAST = re.compile(f"(?:max|min)$|[^{_SCRIPT}]?[{''.join(_ACCENTS)}]?[{_SCRIPT}]*$", re.DOTALL)
 
 _ESCAPED = {
     "\\": "\\textbackslash{}",
