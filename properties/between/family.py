@@ -36,6 +36,7 @@ import numpy as np
 from properties.broken_solvers import LEAK
 from properties.vardi_shamir2021.theorem3 import features as fixture_of
 from verify.arrays import array_namespace, device, to_numpy
+from verify.errors import InputError
 from verify.relu.descent import Run, descend
 from verify.relu.dynamics.activation import RELU, Activation
 from verify.relu.dynamics.flow import FlowRun, flow
@@ -115,6 +116,9 @@ def draw(point: Point, generator: np.random.Generator, trials: int) -> Problem:
     """
     at = {**DEFAULTS, **point}
     blocks, place = int(at["blocks"]), float(at["correlation"])
+    for name, low, high in (("correlation", 0, 1), ("y_min", 0, 1), ("gamma", 1e-6, 1e6)):
+        if not low <= at[name] <= high:
+            raise InputError(f"{name}={at[name]:g}, expected a number from {low:g} to {high:g}")
     cosines = cosines_of(generator, 3 * blocks, trials)
     sizes = generator.uniform(at["y_min"], 1.0, (trials, 3 * blocks))
     first = sizes * np.tile([1.0, 1.0, -1.0], blocks)

@@ -20,6 +20,7 @@ from properties.lai2026.setting import descend_to_a_pattern
 from properties.lai2026.wide_networks import covered_at_the_start
 from verify.arrays import to_numpy
 from verify.claims import Assumption, Status
+from verify.errors import InputError
 from verify.margin import Margin
 from verify.relu.descent import Run
 from verify.relu.effective_dimensions import coherence
@@ -43,6 +44,8 @@ DEFAULTS: Mapping[str, Any] = {
 
 def width(examples: int, miss: float) -> int:
     """Return ⌈log(n/ε)/log(4/3)⌉, the neurons that cover all n examples with probability 1 − ε."""
+    if not (examples >= 1 and miss > 0):
+        raise InputError(f"n={examples}, miss={miss:g}, expected n ≥ 1 and miss > 0; try miss=0.01")
     return max(1, math.ceil(math.log(examples / miss) / math.log(4 / 3)))
 
 
@@ -51,6 +54,8 @@ def draw(point: Point, generator: np.random.Generator, trials: int) -> Problem:
     at = {**DEFAULTS, **point}
     n = int(at["n"])
     m = int(at["m"]) if "m" in at else width(n, at["miss"])
+    if m < 1:
+        raise InputError(f"m={m}, expected at least one neuron")
     d = float(at["d"]) if "d" in at else float(max(n + 1, round(at["aspect"] * n * n)))
     problem = Ensemble(
         examples=n,

@@ -217,7 +217,7 @@ theorem = Theorem(
     wide_axes=(
         Axis("n", 1, 100, "integer", inside=(1, 20), meaning="examples"),
         Axis("aspect", 0.1, 1e8, "log", simplest=1e3, inside=(30.0, 1e6), meaning="d/n²"),
-        Axis("d", 2, 1e10, "log", instead_of="aspect", meaning="features"),
+        Axis("d", 128, 1e10, "log", instead_of="aspect", meaning="features"),
         Axis("lengths", 1.0, 10.0, inside=(1.0, 2.0), meaning=setting.LENGTHS.meaning),
         setting.SPECTRUM,
         setting.POSITIVES,

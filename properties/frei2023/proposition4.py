@@ -102,7 +102,8 @@ def boundary_is_more_uniform(trial: Trial) -> Margin:
 def sharper_bound(network: Network) -> Host:
     """Return (R²/γ)(1 + 2/(γpR² − 2)), (B,): γ times the published bound (theory §9) [D]."""
     leak = network.activation.slope_below
-    return np.asarray(leak * near_orthogonality(network.gram).uniformity_bound(leak))
+    published = near_orthogonality(network.gram).uniformity_bound(leak)
+    return np.asarray(published * leak if leak else published)
 
 
 def coefficient_ratio(trial: Trial) -> Host:
@@ -217,7 +218,7 @@ theorem = Theorem(
         Axis("m", 1, 32, "integer", simplest=2, inside=(1, 8), meaning="neurons"),
         Axis("leak", 0.01, 0.95, simplest=0.5, inside=(0.2, 0.9), meaning="slope γ below zero"),
         Axis("aspect", 0.5, 1e10, "log", simplest=1e5, inside=(1e3, 1e8), meaning="d/n²"),
-        Axis("d", 2, 1e12, "log", instead_of="aspect", meaning="features"),
+        Axis("d", 32, 1e12, "log", instead_of="aspect", meaning="features"),
         Axis("lengths", 1.0, 10.0, inside=(1.0, 1.5), meaning=setting.LENGTHS.meaning),
         networks.OUTPUTS,
         setting.POSITIVES,

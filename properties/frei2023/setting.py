@@ -62,6 +62,10 @@ def draw_data(point: Point, generator: np.random.Generator, trials: int) -> Prob
     at = {**DEFAULTS, **point}
     n = int(at["n"])
     d = float(at["d"]) if "d" in at else float(max(n + 1, round(at["aspect"] * n * n)))
+    if d < n:
+        raise InputError(f"d={d:g} features of n={n} examples, expected d ≥ n: they are dependent")
+    if not 1 <= at["lengths"] < np.inf:
+        raise InputError(f"lengths={at['lengths']:g}, expected a factor of at least 1")
     spectrum = Spectrum.named(at["spectrum"], d)
     drawn = Ensemble(
         examples=n,

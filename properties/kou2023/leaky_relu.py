@@ -150,7 +150,7 @@ theorem = Theorem(
         Axis("m", 1, 20, "integer", simplest=2, inside=(2, 4), meaning="neurons"),
         Axis("leak", 0.01, 0.95, simplest=0.5, inside=(0.2, 0.9), meaning="slope γ below zero"),
         Axis("aspect", 0.5, 1e10, "log", simplest=1e5, inside=(1e3, 1e8), meaning="d/n²"),
-        Axis("d", 2, 1e12, "log", instead_of="aspect", meaning="features"),
+        Axis("d", 16, 1e12, "log", instead_of="aspect", meaning="features"),
         Axis("lengths", 1.0, 5.0, inside=(1.0, 2.0), meaning="largest factor of a length"),
         networks.OUTPUTS,
         Axis("start_scale", 1e-6, 10.0, "log", inside=(1e-4, 1e-1), meaning="size of the start"),

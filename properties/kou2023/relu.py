@@ -132,7 +132,7 @@ def ranks_and_bounds(run: DirectionRun) -> tuple[Host, Host]:
         taking_part = np.where(own, (active & mine[:, :, None]).sum(axis=1), network.neurons)
         share = mine.sum(axis=-1) / np.maximum(taking_part.min(axis=-1), 1)
         crowd = (~own).sum(axis=-1) / np.maximum(own.sum(axis=-1), 1)
-        some = (crowd > 0) & (small[:, 0] > 0)
+        some = (crowd > 0) & (share > 0) & (small[:, 0] > 0)
         held = 1 + np.where(some, crowd * share * (small[:, 0] * np.where(some, span, 0.0)) ** 2, 0)
         bounds.append(share * (1 + small[:, 0]) / (1 - small[:, 0]) * held)
         limits.append(run.limit_stable_rank(sign))
@@ -191,7 +191,7 @@ theorem = Theorem(
         Axis("n", 1, 10, "integer", inside=(2, 6), meaning="examples"),
         Axis("m", 1, 16, "integer", simplest=8, inside=(4, 10), meaning="neurons"),
         Axis("aspect", 0.5, 1e8, "log", simplest=1e3, inside=(1e2, 1e6), meaning="d/n²"),
-        Axis("d", 2, 1e10, "log", instead_of="aspect", meaning="features"),
+        Axis("d", 16, 1e10, "log", instead_of="aspect", meaning="features"),
         Axis("lengths", 1.0, 5.0, inside=(1.0, 2.0), meaning="largest factor of a length"),
         Axis("start_scale", 1e-6, 10.0, "log", inside=(1e-4, 1e-1), meaning="size of the start"),
     ),

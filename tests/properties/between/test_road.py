@@ -16,6 +16,7 @@ from properties.catalogue import find_theorem
 from properties.vardi_shamir2021 import theorem3
 from verify import Margin, Point, Trial
 from verify.arrays import to_numpy
+from verify.errors import InputError
 from verify.relu import Problem, minimum_norm
 from verify.relu.dynamics.flow import flow
 from verify.relu.effective_dimensions import coherence
@@ -134,6 +135,15 @@ def test_nothing_but_correlations_and_labels_changes_along_the_road() -> None:
     greatest = np.asarray([np.median(coherence(p)) for p in problems])
     assert (np.diff(greatest) > 0).all()
     assert greatest[-1] == pytest.approx(1 / np.sqrt(2))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"correlation": 1.5}, {"correlation": -0.1}, {"y_min": 2.0}, {"gamma": 0.0}]
+)
+def test_places_off_the_road_are_refused(wrong: dict[str, float]) -> None:
+    (name, value), *_ = wrong.items()
+    with pytest.raises(InputError, match=rf"{name}={value:g}, expected a number from"):
+        draw(2, **{"correlation": 0.5, **wrong})
 
 
 def test_labels_move_along_a_straight_line_to_those_of_the_fixture() -> None:

@@ -14,6 +14,7 @@ from properties.catalogue import find_theorem
 from properties.dana2025 import coverage, setting
 from verify import Point, Trial
 from verify.engine.evaluate import scope_of
+from verify.errors import InputError
 from verify.relu import Problem
 from verify.verdict import IN_SCOPE, OUT_OF_SCOPE
 
@@ -46,6 +47,12 @@ def test_the_width_is_the_least_that_the_union_bound_allows(n: int) -> None:
     m = setting.width(n, 0.01)
     assert n * 0.75**m <= 0.01 < n * 0.75 ** (m - 1)
     assert setting.width(n, 0.01 / 4) - m == pytest.approx(math.log(4) / math.log(4 / 3), abs=1)
+
+
+@pytest.mark.parametrize("wrong", [{"miss": 0.0}, {"miss": -1.0}, {"n": 0}, {"m": 0}])
+def test_widths_that_cannot_be_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(InputError, match=r"expected n ≥ 1 and miss > 0|expected at least one"):
+        THEOREM.draw(Point(**{"n": 2, **wrong}), np.random.default_rng(0), 2)
 
 
 def test_output_signs_are_fair_and_differ_between_problems() -> None:

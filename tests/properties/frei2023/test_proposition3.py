@@ -146,6 +146,12 @@ def test_cosines_can_be_given_in_place_of_dimensions() -> None:
             THEOREM.draw(Point(n=3, cosine=cosine), np.random.default_rng(0), 2)
 
 
+@pytest.mark.parametrize("wrong", [{"d": 2.0}, {"lengths": 0.5}, {"lengths": -1.0}])
+def test_data_that_cannot_be_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(InputError, match=r"d=2 features of n=3|expected a factor of at least 1"):
+        THEOREM.draw(Point(n=3, **wrong), np.random.default_rng(0), 2)
+
+
 def test_explicit_problems_are_built_as_described() -> None:
     values = {"n": 2, "k": 1, "diagonal": 3, "block": np.asarray([[1.0], [2.0]])}
     problem = THEOREM.explicit.build({**values, "labels": np.asarray([1.0, -1.0])})

@@ -155,6 +155,10 @@ def test_output_weights_are_of_the_kind_that_is_named() -> None:
         drawn("some")
 
 
+def test_without_a_slope_below_there_is_no_bound() -> None:
+    assert np.isinf(proposition4.sharper_bound(orthogonal(0.0, (1, 1), (1.0,)).problem.network))
+
+
 def test_wrong_sides_differ_from_the_right_ones() -> None:
     task = trial_at(**SMALL).problem
     wrong = task.others != networks.own_sides(task.network)[:, None].astype(int)

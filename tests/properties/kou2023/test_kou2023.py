@@ -185,6 +185,12 @@ def test_without_a_multiplier_the_bound_says_nothing() -> None:
     assert np.isinf(bounds).all()
 
 
+def test_a_sign_without_neurons_has_no_bound_to_exceed() -> None:
+    trial = Trial(RELU, None, RELU.draw(Point(n=2, m=1), np.random.default_rng(0), 8), 8)
+    for claim in RELU.claims:
+        assert not claim.inequality(trial).violated.any(), claim.id
+
+
 def test_a_stable_rank_beyond_its_bounds_violates() -> None:
     def found(claim: str, run: DirectionRun) -> Any:
         trial = Trial(RELU, None, run.network, 1, simulate=lambda _network: run)

@@ -46,13 +46,13 @@ class NearOrthogonality:
         """τ = (R²/γ²)(1 + 2/(γpR² − 2)), (B,), of their proposition 4 [V] for a leaky ReLU of
         slope γ; ∞ where γpR² ≤ 2, or at γ = 0."""
         xp = array_namespace(self.p)
+        if not slope_below:
+            return xp.full_like(self.p, xp.inf)
         product = slope_below * self.p * self.spread
         bounded = product > 2
         room = xp.where(bounded, product - 2, xp.ones_like(self.p))
-        square = slope_below**2 if slope_below > 0 else 1.0
-        return xp.where(
-            bounded, self.spread / square * (1 + 2 / room), xp.full_like(self.p, xp.inf)
-        )
+        bound = self.spread / slope_below**2 * (1 + 2 / room)
+        return xp.where(bounded, bound, xp.full_like(self.p, xp.inf))
 
 
 def near_orthogonality(gram: Array) -> NearOrthogonality:

@@ -34,7 +34,9 @@ def test_bounds_are_those_of_the_source():
     assert np.allclose(found.ratio_bound, 2 * (1 + 2 / 3))
     assert np.allclose(found.uniformity_bound(0.5), 2 / 0.25 * (1 + 2 / 0.5))
     assert np.isinf(found.uniformity_bound(0.0)).all()
-    assert np.isinf(near_orthogonality(np.eye(3)[None]).p).all()
+    orthogonal = near_orthogonality(np.eye(3)[None])
+    assert np.isinf(orthogonal.p).all()
+    assert np.isinf(orthogonal.uniformity_bound(0.0)).all()
     assert np.allclose(near_orthogonality(np.eye(3)[None]).ratio_bound, 1.0)
 
 
