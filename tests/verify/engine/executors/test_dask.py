@@ -31,6 +31,7 @@ from tests.verify.engine.test_executors import ALWAYS_DIES, alive, blas_threads
 from tests.verify.engine.toys import FILE, same_claims, write_theorem
 from verify.engine.check import check
 from verify.engine.executors import DaskPool, dask, map_unordered, watching
+from verify.engine.exporting import export
 from verify.engine.frontier import FrontierRequest, measure_frontier
 from verify.engine.store import Store
 from verify.errors import BackendUnavailable, InputError, ReluVerifyError, TheoremError
@@ -54,7 +55,7 @@ def records(path):
     """Return every number of a store and whose it is."""
     with Store(path) as store:
         text = io.StringIO()
-        store.export(text)
+        export(store, text)
     return sorted(text.getvalue().splitlines())
 
 
@@ -229,7 +230,7 @@ RUN = "import sys; from reports.cli import main; main(sys.argv[1:])"
 @contextmanager
 def running(folder, *arguments):
     """Start `relu-verify run filed.py`, of a theorem that writes down each draw."""
-    call = [sys.executable, "-c", RUN, "run", "filed.py", *arguments]
+    call = [sys.executable, "-c", RUN, "run", "filed.py", "--quiet", *arguments]
     process = subprocess.Popen(
         call,
         cwd=folder,
