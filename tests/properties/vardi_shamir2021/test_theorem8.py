@@ -357,6 +357,17 @@ def test_with_negative_labels_the_distance_more_than_triples() -> None:
     assert setting.labels_are_nonnegative(trial).violated.all(), "assumption not met"
 
 
+def test_descent_attains_twice_the_distance_at_two_over_lambda_max() -> None:
+    """x = 1, y = 0, w_0 = ½, η = 2: one step to −½, where the loss is 0, and w̃ = 0 (theory §8)."""
+    one = exactly([[1]], [0], [8], 32)
+    assert descend(one).change[0, 0] == -1
+    found = THEOREM.exact.statements["distance_at_most_doubles"](one)
+    assert found.holds
+    assert found.left == found.right == 1
+    assert THEOREM.exact.statements["loss_vanishes"](one).holds
+    assert THEOREM.exact.statements["step_is_at_most_two_over_lambda_max"](one).holds
+
+
 def test_a_longer_step_leads_away_in_most_draws() -> None:
     (point,) = THEOREM.claim("never_increases_at_a_longer_step").at
     trial = trial_at(point, 100)
