@@ -46,7 +46,7 @@ def _slopes(slopes: Sequence[dict[str, Any]]) -> str:
         (
             "no slope"
             if slope["slope"] is None
-            else f"{slope['slope']:.4f} in [{slope['low']:.4f}, {slope['high']:.4f}]",
+            else f"{slope['slope']:z.4f} in [{slope['low']:z.4f}, {slope['high']:z.4f}]",
             claimed_law(slope).replace("\N{NO-BREAK SPACE}", " "),
         )
         for slope in slopes

@@ -241,6 +241,12 @@ def test_a_built_in_theorem_goes_by_its_id_in_any_folder(theorems: Any) -> None:
     done.stdout.fnmatch_lines(["lai2026.theorem1::positives_interpolated[[]verdict[]] PASSED*"])
 
 
+def test_a_family_is_all_theorems_of_a_paper(theorems: Any) -> None:
+    done = theorems("", "--theorem", "frei2023.*", "--collect-only", "-q")
+    files = {line.partition("::")[0] for line in done.outlines}
+    assert {"frei2023.proposition3", "frei2023.proposition4"} <= files
+
+
 def test_a_pytest_that_does_not_ask_imports_nothing(pytester: pytest.Pytester) -> None:
     code = (
         "import sys, pytest\n"

@@ -47,6 +47,8 @@ def test_slopes_are_told_with_what_is_claimed_and_against_what() -> None:
     two = verdict_line(rate(SLOPE, {**SLOPE, "slope": 0.5}))
     assert "0.4988]; 0.5000 in [0.4958, 0.4988], claimed 0.5 ± 0.01 against n/‖λ‖₁  " in two
     assert two.count("claimed") == 1
+    nil = verdict_line(rate({**SLOPE, "slope": -1e-6, "low": -2e-5, "high": 1e-6}))
+    assert "slopes 0.0000 in [0.0000, 0.0000]" in nil
 
 
 def test_sweeps_of_different_laws_are_each_told_with_their_own() -> None:
