@@ -19,7 +19,8 @@ go from the state that was reached:
 
 The other files are what these are made of: `regime`, `exponentials`, `watched`, `departures`,
 `spreading` and `rest` of the exact flow, `kinks`, `sides`, `network_flow` and `zero_loss` of the
-integrated one, `direction` of limits in direction. How each is called: docs/dynamics.md.
+integrated one, `filippov` of both, `direction` of limits in direction. How each is called:
+docs/dynamics.md.
 """
 
 from verify.relu.dynamics.activation import (
