@@ -17,19 +17,27 @@ from properties.vardi_shamir2021.setting import (
     SHORT_STEP,
     ZERO_LOSS,
 )
-from verify.arrays import array_namespace, device, to_numpy
+from properties.vardi_shamir2021.witnesses import (
+    certain,
+    error_of_limit,
+    in_span,
+    known_limit,
+    moved,
+    unit_of,
+    unless_cut_short,
+)
+from verify.arrays import to_numpy
 from verify.claims import Control, Status, Universal
 from verify.margin import Margin
 from verify.measures import Frequency, Quantiles
 from verify.relu.approach import Approach
-from verify.relu.descent import Run, descend
+from verify.relu.descent import Run
 from verify.relu.effective_dimensions import solve_error
-from verify.relu.gap import norm_in_span
 from verify.relu.nearest_minimum import NearestMinimum, nearness_residuals
 from verify.relu.problem import Problem
 from verify.space import Point
 from verify.theorem import Theorem
-from verify.tolerances import IDENTITY, KKT, MONOTONE, epsilon
+from verify.tolerances import IDENTITY, KKT, MONOTONE
 from verify.trial import Trial
 
 Host = np.ndarray[Any, Any]
@@ -75,18 +83,18 @@ def distance_at_most_doubles(trial: Trial) -> Margin:
     ‖w_∞ − w_0‖ ≤ 2‖w̃ − w_0‖."""
     best: NearestMinimum = trial.reference("nearest")
     plain: Approach = trial.reference("walk")
-    far, unit = to_numpy(best.distance), _unit(best)
+    far, unit = to_numpy(best.distance), unit_of(best)
 
     def at_most_twice(travelled: Host) -> Margin:
         error = solve_error(trial.problem) * (travelled + 2 * far) / unit
-        return Margin(travelled, 2 * far, unit, error + _error_of_limit(trial) / unit)
+        return Margin(travelled, 2 * far, unit, error + error_of_limit(trial) / unit)
 
-    by_run = np.where(trial.run.certified, _in_span(trial, _moved(trial)), -np.inf)
+    by_run = np.where(trial.run.certified, in_span(trial, moved(trial)), -np.inf)
     margin = Margin.worst(
         at_most_twice(plain.travelled).undecided_where(~plain.settled),
-        _known(at_most_twice, by_run),
+        known_limit(at_most_twice, by_run),
     )
-    return _certain(trial, margin)
+    return certain(trial, margin)
 
 
 def distance_never_increases(trial: Trial) -> Margin:
@@ -94,18 +102,18 @@ def distance_never_increases(trial: Trial) -> Margin:
     1e-12 of ‖w_0 − w̃‖, and w_∞ is no further from w̃ than w_0."""
     best: NearestMinimum = trial.reference("nearest")
     plain: Approach = trial.reference("walk")
-    far, unit = to_numpy(best.distance), _unit(best)
+    far, unit = to_numpy(best.distance), unit_of(best)
     increase = np.where(plain.steps > 0, plain.increase, 0.0)
     by_step = Margin(increase, MONOTONE * far, unit, plain.increase_rounding / unit)
 
     def no_further(left: Host) -> Margin:
-        error = (solve_error(trial.problem) * (left + far) + _error_of_limit(trial)) / unit
+        error = (solve_error(trial.problem) * (left + far) + error_of_limit(trial)) / unit
         return Margin(left, (1 + IDENTITY) * far, unit, error)
 
-    left = _in_span(trial, _moved(trial) - best.change[:, None, :])
-    by_run = _known(no_further, np.where(trial.run.certified, left, -np.inf))
-    margin = Margin.worst(_unless_cut_short(trial, by_step), by_run)
-    return _certain(trial, margin, plain.first_increase)
+    left = in_span(trial, moved(trial) - best.change[:, None, :])
+    by_run = known_limit(no_further, np.where(trial.run.certified, left, -np.inf))
+    margin = Margin.worst(unless_cut_short(trial, by_step), by_run)
+    return certain(trial, margin, plain.first_increase)
 
 
 def distance_falls_with_the_loss(trial: Trial) -> Margin:
@@ -117,7 +125,7 @@ def distance_falls_with_the_loss(trial: Trial) -> Margin:
     unit = np.where(square > 0, square, 1.0)
     excess = np.where(plain.steps > 0, plain.excess, 0.0)
     margin = Margin(excess, IDENTITY * square, unit, plain.excess_rounding / unit)
-    return _certain(trial, _unless_cut_short(trial, margin))
+    return certain(trial, unless_cut_short(trial, margin))
 
 
 def nearest_minimum_is_optimal(trial: Trial) -> Margin:
@@ -134,9 +142,9 @@ def plain_steps_end_where_the_run_does(trial: Trial) -> Margin:
     plain: Approach = trial.reference("walk")
     run: Run = trial.run
     best: NearestMinimum = trial.reference("nearest")
-    unit = _unit(best)
-    apart = _in_span(trial, _moved(trial) - plain.change[:, None, :])
-    margin = Margin(apart, _APART * unit, unit, _error_of_limit(trial) / unit)
+    unit = unit_of(best)
+    apart = in_span(trial, moved(trial) - plain.change[:, None, :])
+    margin = Margin(apart, _APART * unit, unit, error_of_limit(trial) / unit)
     known = run.certified & (run.near_ties == 0) & plain.settled & best.certified
     return margin.undecided_where(~known)
 
@@ -168,76 +176,6 @@ def speed(trial: Trial) -> Host:
     return np.asarray(to_numpy(problem.step_size) * to_numpy(problem.eigenvalues)[:, -1])
 
 
-def _unit(best: NearestMinimum) -> Host:
-    """Return ‖w̃ − w_0‖, 1 where that is zero, (B,)."""
-    far = to_numpy(best.distance)
-    return np.where(far > 0, far, 1.0)
-
-
-def _moved(trial: Trial) -> Any:
-    """Return what the coefficients gained up to the limit of the run, (B, 1, n)."""
-    return trial.run.duals - trial.problem.starting_duals
-
-
-def _in_span(trial: Trial, duals: Any) -> Host:
-    """Return ‖Xᵀα‖ of one neuron's duals (B, 1, n), (B,)."""
-    return np.asarray(to_numpy(norm_in_span(trial.problem.gram, duals))[:, 0])
-
-
-def _error_of_limit(trial: Trial) -> Host:
-    """Return a bound on what subtracting the starting coefficients loses, in weights, (B,)."""
-    problem: Problem = trial.problem
-    size = np.abs(to_numpy(trial.run.duals)) + np.abs(to_numpy(problem.starting_duals))
-    highest = np.sqrt(to_numpy(problem.eigenvalues)[:, -1])
-    return np.asarray(2 * epsilon(problem.gram) * highest * np.linalg.norm(size[:, 0], axis=-1))
-
-
-def _known(judge: Any, distance: Host) -> Margin:
-    """Return the margin of a limit's distance, without a say where that is −∞: not certified."""
-    known = distance > -np.inf
-    margin = judge(np.where(known, distance, 0.0))
-    return Margin(0.0, np.where(known, margin.value, np.inf), 1.0, margin.uncertainty * known)
-
-
-def _unless_cut_short(trial: Trial, margin: Margin) -> Margin:
-    """Return the margin of every step taken: undecided where more would follow, unless violated."""
-    plain: Approach = trial.reference("walk")
-    return margin.undecided_where(~plain.settled & ~margin.violated)
-
-
-def _certain(trial: Trial, margin: Margin, step: Host | None = None) -> Margin:
-    """Return the margin, undecided where w̃ is not certified, or where a violation is not certain.
-
-    It is where no prediction was met within rounding of zero by a run that is certified, or went
-    as far as the step, (B,), that violates.
-    """
-    best: NearestMinimum = trial.reference("nearest")
-    unsure, violated = ~best.certified, margin.violated
-    if not violated.any():
-        return margin.undecided_where(unsure)
-    run: Run = trial.run
-    needed = np.full(trial.trials, setting.GIVEN_UP) if step is None else step
-    followed, ties = _followed(run, step), run.near_ties > 0
-    further = np.flatnonzero(violated & ~followed)
-    if further.size:
-        rest = trial.problem.select(_index(trial.problem, further))
-        longer = descend(rest, int(needed[further].max()))
-        followed[further] = _followed(longer, None if step is None else step[further])
-        ties[further] = longer.near_ties > 0
-    return margin.undecided_where(unsure | (violated & (ties | ~followed)))
-
-
-def _index(problem: Problem, positions: Host) -> Any:
-    """Return positions beside the problem's arrays."""
-    gram = problem.gram
-    return array_namespace(gram).asarray(positions, device=device(gram))
-
-
-def _followed(run: Run, step: Host | None) -> Host:
-    """Return where a run tells of the path up to a step, (B,); of all of it, by default."""
-    return run.certified.copy() if step is None else run.certified | (step <= run.steps)
-
-
 # False statements, for the controls.
 
 
@@ -256,8 +194,8 @@ def limit_is_the_nearest_minimum(trial: Trial) -> Margin:
     """The limit w_∞, if its loss is 0, is the zero-loss point w̃ nearest to the start."""
     best: NearestMinimum = trial.reference("nearest")
     plain: Approach = trial.reference("walk")
-    margin = Margin(plain.left, _APART * to_numpy(best.distance), _unit(best))
-    return _certain(trial, margin.undecided_where(~plain.settled))
+    margin = Margin(plain.left, _APART * to_numpy(best.distance), unit_of(best))
+    return certain(trial, margin.undecided_where(~plain.settled))
 
 
 theorem = Theorem(
