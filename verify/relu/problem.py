@@ -180,6 +180,11 @@ class Problem:
         features = as_array("features", features)
         xp = array_namespace(features)
         features = batched(as_double(features, xp), 2, "features", "(n, d)", xp)
+        if 0 in features.shape:
+            raise InputError(
+                f"features has shape {tuple(features.shape)}, expected at least one problem, one "
+                "example and one feature"
+            )
         check_finite("features", features, xp)
         if float(xp.max(xp.abs(features))) > _HUGE**0.5:
             raise InputError(

@@ -351,3 +351,12 @@ def test_lists_are_as_good_as_arrays():
     expected = Problem.from_features(FEATURES, LABELS, starting_predictions=start, **arguments)
     np.testing.assert_array_equal(given.gram, expected.gram)
     np.testing.assert_array_equal(given.labels, expected.labels)
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 4), (0, 4), (3, 0), (2, 0, 4), (2, 3, 0)])
+def test_features_of_nothing_are_refused(shape):
+    *batch, n, d = shape
+    with pytest.raises(InputError, match="at least one problem, one example and one feature"):
+        Problem.from_features(
+            np.zeros(shape), np.ones((*batch, n)), starting_weights=np.zeros((1, d)), step_size=0.1
+        )
