@@ -113,7 +113,7 @@ AT_P_OF_THREE = (
     Point(n=3, m=4, aspect=1e4, leak=0.2, lengths=1.5, start_scale=1e-2),
 )
 
-AGAINST_ONE_ANOTHER = Point(n=4, m=4, leak=0.1, cosine=-1 / 12.01, positives=1.0)
+AGAINST_ONE_ANOTHER = Point(n=3, m=4, leak=0.1, cosine=-1 / 9.01, positives=1.0)
 """Examples of one label that lean away from one another: p is just above 3."""
 
 ALONG_ONE_ANOTHER = Point(n=2, m=4, leak=0.5, cosine=0.9, positives=1.0, lengths=3.0)
