@@ -254,7 +254,7 @@ class Store(SealedFile):
             ).fetchone()
         except sqlite3.Error as reason:
             raise self._unusable(reason) from reason
-        return found == (0,)
+        return bool(found == (0,))
 
     def _description(self, hash_: str) -> dict[str, Any] | None:
         """Return what a configuration is; None where that is damaged."""
