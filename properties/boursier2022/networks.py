@@ -47,6 +47,10 @@ KNOWN = 1e-6
 """Relative error up to which ½‖θ_∞‖² and the labels are known: the flow is followed until the
 residuals are 1e-8 of the labels."""
 
+_OF_A_STEP = 1e-8
+"""Error allowed in a step of the flow, as a share of each neuron's length: ½‖θ_∞‖² comes out as
+with 1e-13, to within 1e-8 in 300 flows with inputs orthogonal or not."""
+
 _SHRUNK = 1e-3
 """The smaller start, as a multiple of a problem's own."""
 
@@ -69,6 +73,11 @@ def draw(point: Point, generator: np.random.Generator, trials: int) -> Network:
     return replace(balanced, output_weights=at["imbalance"] * balanced.output_weights)
 
 
+def train(network: Network) -> TwoLayerRun:
+    """Follow gradient flow of both layers to its limit."""
+    return flow_both_layers(network, tolerance=_OF_A_STEP)
+
+
 def from_a_smaller_start(network: Network, _run: TwoLayerRun) -> TwoLayerRun:
     """Return the flow from the same start, `_SHRUNK` times as large."""
     smaller = Network.from_gram(
@@ -76,8 +85,10 @@ def from_a_smaller_start(network: Network, _run: TwoLayerRun) -> TwoLayerRun:
         network.labels,
         starting_predictions=_SHRUNK * network.starting_predictions,
         output_weights=_SHRUNK * network.output_weights,
+        perpendicular_gram=_SHRUNK**2 * network.perpendicular_gram,
+        activation=network.activation,
     )
-    return flow_both_layers(smaller)
+    return train(smaller)
 
 
 def describe(network: Network, index: int) -> dict[str, Any]:
@@ -120,7 +131,7 @@ def start_is_balanced(trial: Trial) -> Margin:
 
 
 def start_is_small(trial: Trial) -> Margin:
-    """The start is small: ‖θ_0‖ is at most a tenth of the least ‖θ‖ that fits."""
+    """The start is small: ‖θ_0‖ is at most a tenth (ours) of the least ‖θ‖ that fits."""
     return Margin(relative_start(trial.problem), 0.1)
 
 
@@ -137,7 +148,7 @@ def all_labels_are_fitted(trial: Trial) -> Margin:
 
 BALANCED = Assumption(start_is_balanced, Status.SUMMARY, axes=("imbalance",))
 COVERED = Assumption(classes_are_covered, Status.SUMMARY, axes=("covering",))
-SMALL_START = Assumption(start_is_small, Status.SUMMARY, axes=("start_scale",))
+SMALL_START = Assumption(start_is_small, Status.HEURISTIC, axes=("start_scale",))
 SLOW_RIVALS = Assumption(rivals_stay_small, Status.HEURISTIC, axes=("start_scale", "m"))
 FITTED = Assumption(all_labels_are_fitted, Status.DERIVED, axes=("covering",))
 
@@ -177,7 +188,7 @@ _LEAK = 0.1
 
 def leaks_through_inactive_examples(network: Network) -> TwoLayerRun:
     """Train neurons of slope `_LEAK` where they should be inactive."""
-    return flow_both_layers(replace(network, activation=Activation(_LEAK)))
+    return train(replace(network, activation=Activation(_LEAK)))
 
 
 def moves_output_weights_twice_as_fast(network: Network) -> TwoLayerRun:
@@ -187,7 +198,7 @@ def moves_output_weights_twice_as_fast(network: Network) -> TwoLayerRun:
     scaled = replace(
         network, labels=half * network.labels, output_weights=half * network.output_weights
     )
-    run = flow_both_layers(scaled)
+    run = train(scaled)
     return replace(
         run,
         network=network,
@@ -211,5 +222,5 @@ AXES = (
         meaning="whether each class has a covering neuron",
     ),
     Axis("imbalance", 0.5, 2.0, "log", simplest=1.0, inside=(1.0, 1.0), meaning="|v_k|/‖w_k‖"),
-    setting.CORRELATION,
+    replace(setting.CORRELATION, high=0.5),  # flows take the more steps the stiffer they are
 )

@@ -124,10 +124,38 @@ def test_a_lone_rival_grows_at_the_rate_that_the_estimate_gives_it() -> None:
     found = []
     for scale in (1e-4, 1e-6, 1e-8):
         network = one([1.0, 1.0], [1.0, 1.0], scale * start, [1, 1]).balanced([1, 1])
-        run = both_layers.flow_both_layers(network)
+        run = networks.train(network)
         found.append(networks.excess_and_error(run)[0][0])
     slopes = np.diff(np.log(found)) / np.log(1e-2)
     assert slopes == pytest.approx(2 * (1 - 0.5**0.5), abs=0.01)
+
+
+def test_how_small_a_start_is_by_hand() -> None:
+    """Least ‖θ‖² = 2·1 for one label of 1; two balanced neurons of length ‖w‖ have 4‖w‖²."""
+    start = [[0.05], [0.05]]
+    network = one([1.0], [1.0], start, [1, 1]).balanced([1, 1])
+    assert growth.relative_start(network)[0] == pytest.approx((4 * 0.05**2 / 2) ** 0.5, rel=1e-14)
+    scopes = []
+    for factor in (1.4, 1.43):  # 0.1/√(2·.05²) is √2
+        scaled = one([1.0], [1.0], factor * np.asarray(start), [1, 1]).balanced([1, 1])
+        trial = Trial(THEOREM, PLAIN, scaled, 1)
+        scopes.append(int(np.asarray(scope_of(THEOREM.claim(FITS), trial))[0]))
+    assert scopes == [IN_SCOPE, OUT_OF_SCOPE]
+
+
+def test_the_smaller_start_is_the_same_a_thousand_times_as_small() -> None:
+    network = trial_at(PLAIN).problem
+    outside = np.broadcast_to(1e-12 * np.eye(4), (TRIALS, 4, 4))
+    started = networks.from_a_smaller_start(
+        replace(network, perpendicular_gram=outside).balanced(np.sign(network.output_weights)),
+        trial_at(PLAIN).run,
+    ).network
+    assert np.allclose(
+        started.starting_predictions, 1e-3 * network.starting_predictions, rtol=1e-14
+    )
+    squares = started.squared_norms(np.zeros_like(started.starting_predictions))
+    assert np.allclose(started.output_weights**2, squares, rtol=1e-12), "balanced as well"
+    assert np.allclose(started.perpendicular_gram, 1e-6 * outside, rtol=1e-14)
 
 
 # Claims can fail, and their bounds lie where they say.

@@ -97,6 +97,22 @@ def test_the_closed_form_is_what_steps_in_rational_arithmetic_come_to() -> None:
     assert fixed_signs.gap(trial)[0] == pytest.approx(expected, rel=1e-13)
 
 
+def test_a_negative_label_that_comes_to_zero_exactly_rests_there() -> None:
+    """β⁰ = 1, y = −1 and ηG = ½: the first step ends at 0, where φ'(0) = 0."""
+    problem = Problem.from_gram(
+        np.diag([1.0, 1.0]), [-1.0, 1.0], starting_predictions=[[1.0, 0.5]], step_size=0.5
+    )
+    assert single_neuron.closed_form(problem)[0] == 0
+    trial = Trial(THEOREM, None, problem, 1)
+    assert fixed_signs.gap(trial)[0] < 1e-14
+
+
+def test_an_input_of_zero_is_not_orthogonal() -> None:
+    gram = np.diag([1.0, 0.0])
+    problem = Problem.from_gram(gram, [1.0, -1.0], starting_predictions=[[0.5, 0.0]], step_size=0.5)
+    assert setting.inputs_are_orthogonal(Trial(THEOREM, None, problem, 1)).violated.all()
+
+
 def test_weights_moved_plainly_end_at_the_closed_form() -> None:
     rng = np.random.default_rng(SEED)
     basis, _ = np.linalg.qr(rng.normal(size=(9, 9)))
@@ -184,6 +200,7 @@ def last_meets_a_tie(runs: Any) -> Any:
     [
         (CLOSED, THEOREM.cells[0], "run", every("status", "undecided")),
         (CLOSED, THEOREM.cells[0], "run", every("near_ties", 1)),
+        (CLOSED, THEOREM.cells[0], "minimum_norm", every("kkt", 1.0)),
         (BOUND, THEOREM.cells[0], "run", every("status", "undecided")),
         (FLOW, fixed_signs.FLOW, "flow", every("status", "undecided")),
         (LINEAR, fixed_signs.SHORT, "shortened", last_meets_a_tie),
@@ -205,6 +222,7 @@ def scope(claim: str, point: Point) -> np.ndarray[Any, Any]:
     [
         (CLOSED, Point(n=6, correlation=1e-6)),
         (CLOSED, Point(n=6, step=4.1)),
+        (CLOSED, Point(n=50, step=1.3)),
         (CLOSED, Point(n=20, start="random_sign")),
         (LINEAR, fixed_signs.SHORT.moved(step=0.17)),
         (LINEAR, fixed_signs.SHORT.moved(start="fixed")),

@@ -58,10 +58,12 @@ class Motion:
 
     def field(self, sides: Host) -> Field:
         """Return the vector field on given sides of the kinks, (B, m, n)."""
-        held = sides == HELD
-        slopes = np.where(held, 0.0, np.where(sides == ABOVE, 1.0, self.leak))
+        held, above = sides == HELD, sides == ABOVE
+        slopes = np.where(held, 0.0, np.where(above, 1.0, self.leak))
+        inward = np.where(held, 0.0, np.where(above, 1.0, -1.0))
         holders = np.nonzero(held.any(axis=-1))
-        return Field(self, sides, slopes, holders, _holding(self.network.gram, held, holders))
+        holding = _holding(self.network.gram, held, holders)
+        return Field(self, sides, slopes, inward, holders, holding)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +106,7 @@ class Field:
     """The vector field of B networks on given sides of the kinks: smooth.
 
     sides: (B, m, n).   slopes: (B, m, n), 1 or γ, 0 for held pairs.
+    inward: (B, m, n), 1 above a kink, −1 below it: the way off it; 0 for held pairs.
     holders: the K neurons that hold an example, as (network, neuron), (K,) each.
     holding: (K, n, n), from h to z: h·holding is zero but on the held examples.
     """
@@ -111,6 +114,7 @@ class Field:
     motion: Motion
     sides: Host
     slopes: Host
+    inward: Host
     holders: tuple[Host, ...]
     holding: Host
 
@@ -128,6 +132,7 @@ class Field:
             self.motion.select(index),
             self.sides[index],
             self.slopes[index],
+            self.inward[index],
             (place[kept], neuron[kept]),
             self.holding[kept],
         )
@@ -150,7 +155,8 @@ class Field:
     def _evaluated(self, state: Host) -> tuple[Host, Host, Host, Host]:
         """Return rate, predictions, pull, and slope times pull."""
         network, outputs = self.motion.network, state[:, :, -1]
-        predictions = network.predictions(state[:, :, :-1])
+        predictions = state[:, :, :-1] @ network.gram
+        predictions += network.starting_predictions
         active = self.slopes * predictions
         pull = self.motion.force((outputs[:, None, :] @ active)[:, 0, :], network.labels)
         sloped = self.slopes * pull[:, None, :]

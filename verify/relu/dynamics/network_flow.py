@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from verify.relu.dynamics.kinks import ABOVE, HELD, ON_KINK, Field, Look, Motion
+from verify.relu.dynamics.kinks import HELD, ON_KINK, Field, Look, Motion
 from verify.relu.dynamics.sides import LATE, crossed_by, pulled, released_by, switched
 
 Host = np.ndarray[Any, Any]
@@ -179,11 +179,18 @@ def _relative(moving: Flowing, error: Host, allowed: Host) -> Host:
     """Return the error of a step, (B,), in multiples of what is `allowed`, (B, m, 1), for a neuron,
     or of `_OF_THE_WAY` of the length of the step: near the limit, where steps are as long as is
     stable, what is left to go is short of any share of a neuron's length."""
-    error, way = _in_lengths(moving.motion, error), _in_lengths(moving.motion, moving.look.rate)
-    of_size = np.sqrt(np.mean((error / allowed) ** 2, axis=(1, 2)))
-    of_way = np.sqrt(np.sum(error**2, axis=(1, 2)) / np.sum(way**2, axis=(1, 2)))
-    found = np.maximum(of_size, of_way / (_OF_THE_WAY * moving.step))
+    error = _in_lengths(moving.motion, error)
+    of_size = error / allowed
+    of_size = np.sqrt(_squared(of_size) / of_size[0].size)
+    way = np.sqrt(_squared(_in_lengths(moving.motion, moving.look.rate)))
+    of_way = np.sqrt(_squared(error)) / (_OF_THE_WAY * moving.step * way)
+    found = np.maximum(of_size, of_way)
     return np.where(np.isfinite(found), found, 1e12)
+
+
+def _squared(entries: Host) -> Host:
+    """Return the sum of squares of each network's entries, (B,)."""
+    return np.asarray(np.einsum("bkj,bkj->b", entries, entries))
 
 
 def _try_step(moving: Flowing) -> tuple[Host, Look, Host]:
@@ -222,14 +229,12 @@ def _left(moving: Flowing, state: Host, look: Look, tolerance: float) -> tuple[H
     field, before = moving.field, moving.look
     sizes = np.maximum(before.sizes, look.sizes)
     left, until = np.zeros(field.sides.shape, dtype=bool), np.ones(field.sides.shape)
-    free = field.sides != HELD
     over = crossed_by(field, look, sizes)
     if (over > ON_KINK).any():
         already = np.maximum(crossed_by(field, before, sizes), 0.0)
-        left = free & (over > already + ON_KINK)
-    inward = np.where(field.sides == ABOVE, 1.0, -1.0)
-    back = free & (inward * before.velocities < 0) & (inward * look.velocities > 0)
-    place = np.nonzero(back)
+        left = over > already + ON_KINK
+    inward = field.inward
+    place = np.nonzero((inward * before.velocities < 0) & (inward * look.velocities > 0))
     if place[0].size:
         turn, depth = _turn(*_cubic(moving, look, place))
         network, neuron, example = place
@@ -276,7 +281,7 @@ def _first_crossing(moving: Flowing, state: Host, look: Look, left: Host, until:
 def _cubic(moving: Flowing, look: Look, place: tuple[Host, ...]) -> tuple[Host, Host, Host, Host]:
     """Return coefficients, (K,) each from the constant on, of the cubics in the share of a step
     with the values and rates of both ends: how far inside their sides the pairs at `place` are."""
-    inward = np.where(moving.sides[place] == ABOVE, 1.0, -1.0)
+    inward = moving.field.inward[place]
     b0, b1 = (inward * at.predictions[place] for at in (moving.look, look))
     d0, d1 = (inward * moving.step[place[0]] * at.velocities[place] for at in (moving.look, look))
     return b0, d0, 3 * (b1 - b0) - 2 * d0 - d1, 2 * (b0 - b1) + d0 + d1

@@ -31,7 +31,7 @@ def crossed_by(field: Field, look: Look, sizes: Host) -> Host:
     """Return how far each prediction is beyond its kink, (B, m, n), ≤ 0 if not: in units of
     ‖w_k‖‖x_i‖, less `ON_KINK`.   sizes: (B, m, 1), the ‖w_k‖."""
     relative = look.predictions / (sizes * field.motion.network.units[:, None, :])
-    return np.asarray(np.where(field.sides == ABOVE, -relative, relative) - ON_KINK)
+    return np.asarray(-field.inward * relative - ON_KINK)
 
 
 def slope_held(field: Field, look: Look) -> Host:
@@ -63,10 +63,8 @@ def switched(field: Field, state: Host, look: Look) -> tuple[Field, Host]:
     """
     sides = field.sides
     moved = np.zeros(len(sides), dtype=bool)
-    depth = np.where(sides == ABOVE, look.predictions, -look.predictions)
-    near = depth <= ON_KINK * look.sizes * field.motion.network.units[:, None, :]
-    outward = np.where(sides == ABOVE, look.velocities < 0, look.velocities > 0)
-    due = (sides != HELD) & near & outward
+    near = ON_KINK * look.sizes * field.motion.network.units[:, None, :]
+    due = (field.inward * look.predictions <= near) & (field.inward * look.velocities < 0)
     leaving = np.zeros_like(due)
     if field.holds:
         leaving = released_by(field, look, look) > 0

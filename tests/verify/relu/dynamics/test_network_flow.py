@@ -10,6 +10,17 @@ from verify.relu.dynamics.network import Network
 from verify.relu.dynamics.network_flow import _root, _turn
 from verify.relu.dynamics.two_layers import flow_both_layers
 
+RELEASED_HALF_WAY = (
+    [[0.833, 0.556, 0.69], [0.556, 0.459, 0.512], [0.69, 0.512, 0.706]],
+    [-0.819, 0.507, 0.894],
+    [
+        [9.3e-05, 0.00021, 0.00013],
+        [0.000525, -0.000385, -0.000759],
+        [-7.13e-05, -5.84e-05, 0.000422],
+        [-0.000961, -0.000474, -0.000814],
+    ],
+    [0.000522, -0.00348, 0.00151, 0.00125],
+)
 RELEASED_WITHIN_A_STEP = (
     [[0.435, 0.589, 0.322], [0.589, 0.983, 0.483], [0.322, 0.483, 0.293]],
     [-0.941, 0.566, 0.912],
@@ -39,17 +50,27 @@ def correlated(batch, n, m, scale, cosine, seed):
     return network(gram, labels, start, signs).balanced(signs)
 
 
-@pytest.mark.parametrize("given", [RELEASED_WITHIN_A_STEP, TURNS_BACK_WITHIN_A_STEP])
+@pytest.mark.parametrize(
+    "given", [RELEASED_HALF_WAY, RELEASED_WITHIN_A_STEP, TURNS_BACK_WITHIN_A_STEP]
+)
 def test_what_leaves_its_side_and_comes_back_within_a_step_is_seen(given):
-    """Missed, these events cost 3% and 0.5% of ½‖θ‖²."""
+    """Missed, these events cost 1e-6, 3% and 0.5% of ½‖θ‖²."""
     coarse, fine = (flow_both_layers(network(*given), tolerance=t) for t in (1e-10, 1e-13))
     assert coarse.certified.all()
     assert fine.certified.all()
     assert coarse.half_squared_norm[0] == pytest.approx(fine.half_squared_norm[0], rel=3e-8)
 
 
+def test_a_pull_that_changes_sign_holds_nothing_meanwhile():
+    """Both held slopes look allowed at the end of the step; missed, it costs 2e-3 of ½‖θ‖²."""
+    networks = correlated(500, 3, 3, 0.5, 0.9, 4).select(np.asarray([36, 469]))
+    coarse, fine = (flow_both_layers(networks, tolerance=t) for t in (1e-10, 1e-13))
+    assert coarse.certified.all()
+    assert coarse.half_squared_norm == pytest.approx(fine.half_squared_norm, rel=3e-8)
+
+
 def test_long_steps_lead_where_short_steps_do():
-    networks = correlated(60, 3, 5, 0.3, 0.8, 20261501)
+    networks = correlated(30, 3, 4, 0.3, 0.8, 20261501)
     runs = [flow_both_layers(networks, tolerance=t) for t in (1e-8, 1e-10, 1e-13)]
     for run in runs:
         assert run.certified.all()
@@ -74,9 +95,9 @@ def test_steps_are_exact_to_what_is_left_to_go(tolerance):
 
 
 def test_neurons_of_large_weights_come_to_rest():
-    networks = correlated(30, 6, 10, 1.5, 0.5, 20261503)
+    networks = correlated(20, 5, 8, 1.5, 0.5, 20261503)
     run = flow_both_layers(networks, 1000)
-    assert run.certified.sum() >= 28
+    assert run.certified.sum() >= 19
     assert np.median(run.steps) < 200
 
 
@@ -104,13 +125,13 @@ def test_examples_that_depend_on_each_other_can_be_held_together():
     X = np.asarray([[1.0, 0], [0, 1], [1, 1], [1, -1]])
     rng = np.random.default_rng(20261505)
     undecided = held = 0
-    for _ in range(30):
+    for _ in range(15):
         labels, W = rng.integers(-2, 3, 4), rng.integers(-2, 3, (3, 2)) / 10
         one = Network.from_features(X, labels, starting_weights=W, output_weights=[1.0, -1.0, 0.5])
         run = flow_both_layers(one, 200)
         undecided += not run.certified[0]
         held += int(run.held.sum(axis=-1).max())
-    assert undecided == 30, "of a singular Gram matrix nothing is certified"
+    assert undecided == 15, "of a singular Gram matrix nothing is certified"
     assert held > 0
 
 
