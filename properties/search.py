@@ -40,6 +40,7 @@ DECIDED = (HOLDS, VIOLATED)
 class Look:
     """What one instance says of a claim; `score` is what the search tries to raise.
 
+    stated: whether there is an inequality at all (`Margin.unstated`).
     met: how far it is into the claim's scope, out of scope: the assumptions that it meets before
     the first that it violates, and a fraction that rises as it comes near to that one.
     """
@@ -47,6 +48,7 @@ class Look:
     outcome: str
     margin: float
     met: float = math.inf
+    stated: bool = True
 
     @property
     def score(self) -> float:
@@ -99,11 +101,11 @@ def _look_at(
             return Look(OUT_OF_SCOPE, np.inf, number + 1 / (1 - float(here(margin.value))))
         known = known and bool(here(margin.holds))
     margin = margin_of(claim.inequality, trial)
-    value = float(here(margin.value))
+    value, stated = float(here(margin.value)), not here(margin.unstated)
     if not known:
-        return Look(UNDECIDED, value)
+        return Look(UNDECIDED, value, stated=stated)
     outcome = HOLDS if here(margin.holds) else VIOLATED if here(margin.violated) else UNDECIDED
-    return Look(outcome, value)
+    return Look(outcome, value, stated=stated)
 
 
 def hunted_kinds(theorem: Theorem) -> list[tuple[Kind, st.SearchStrategy[dict[str, Any]]]]:

@@ -67,6 +67,18 @@ class Margin:
         rounding = np.where(to_numpy(mask), np.inf, self.uncertainty)
         return Margin(self.left, self.right, self.scale, rounding)
 
+    def unstated_where(self, mask: Any) -> Margin:
+        """Return the margin without a value where `mask`, (B,), is set: there is no inequality
+        there, since a bound that it names does not exist. Nothing is decided either."""
+        where = np.asarray(to_numpy(mask), dtype=bool)
+        value, rounding = np.where(where, np.nan, self.value), np.where(where, 0, self.uncertainty)
+        return Margin(0.0, value, 1.0, rounding)
+
+    @property
+    def unstated(self) -> Masks:
+        """Where there is no inequality: the value is no number, and no run left it open."""
+        return np.asarray(np.isnan(self.value) & (self.uncertainty < np.inf))
+
     @staticmethod
     def equal(left: Any, right: Any, scale: Any, tolerance: float) -> Margin:
         """Return the margin of |left − right| ≤ tolerance·scale, in multiples of the tolerance."""

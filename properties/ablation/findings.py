@@ -33,7 +33,7 @@ MEANINGS = {
     LOAD_BEARING: "a counterexample exists in which it alone is violated; a claim about a "
     "probability has one where that is below what is stated, at confidence .95 a point",
     NEEDED_TO_STATE: "no counterexample was found, but where it is violated the claim could not be "
-    "evaluated on some instances: a comparator of its own refuses them",
+    "evaluated on some instances: a comparator of its own refuses them, or a bound does not exist",
     UNDECIDED: "whether the claim holds where it is violated could not be decided",
     NOT_NEEDED: "no counterexample was found in which it alone is violated; the effort says how "
     "hard was looked, and finding nothing proves nothing",

@@ -22,7 +22,8 @@ from verify.verdict import IN_SCOPE, OUT_OF_SCOPE, SCOPE_UNKNOWN
 
 HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "undecided"
 REFUSED = "refused"
-"""The claim could not be evaluated: a comparator refused the instance (InputError)."""
+"""The claim could not be evaluated: a comparator refused the instance (InputError), or there is no
+inequality (`Margin.unstated`)."""
 REST_FAILED, REST_UNKNOWN = "rest failed", "rest unknown"
 """Another assumption of the claim is violated, or not decided."""
 
@@ -93,7 +94,7 @@ def _told(claim: Claim, trial: Trial, rest: Host) -> Told:
         except InputError:
             pass
         else:
-            outcomes = _outcomes(margin, trial.trials)
+            outcomes = np.where(margin.unstated, REFUSED, _outcomes(margin, trial.trials))
             margins = np.broadcast_to(margin.value, (trial.trials,))
     outcomes = np.where(rest == OUT_OF_SCOPE, REST_FAILED, outcomes)
     outcomes = np.where(rest == SCOPE_UNKNOWN, REST_UNKNOWN, outcomes)

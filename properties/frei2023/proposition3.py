@@ -86,9 +86,9 @@ def coefficient_ratio_is_bounded(trial: Trial) -> Margin:
 
 
 def _ratio_at_most(trial: Trial, bound: Host) -> Margin:
-    ratio = to_numpy(trial.run.ratio)
-    error = 2 * solve_error(trial.problem) * np.minimum(ratio / bound, 1e6)
-    return _solved(Margin(ratio, (1 + IDENTITY) * bound, bound, error), trial.run)
+    error = 2 * solve_error(trial.problem)
+    margin = setting.ratio_at_most(to_numpy(trial.run.ratio), bound, error)
+    return _solved(margin, trial.run).unstated_where(margin.unstated)
 
 
 def every_example_is_a_support_vector(trial: Trial) -> Margin:
@@ -111,9 +111,8 @@ def every_example_is_a_support_vector(trial: Trial) -> Margin:
 
 def ratio_over_its_bound(trial: Trial) -> Host:
     """max s_i/min s_i over its bound R²(1 + 2/(pR² − 2)); no number where there is no bound."""
-    bound = np.asarray(to_numpy(near_orthogonality(trial.problem.gram).ratio_bound))
-    known = np.isfinite(bound)
-    return np.where(known, to_numpy(trial.run.ratio), np.nan) / np.where(known, bound, 1.0)
+    bound = to_numpy(near_orthogonality(trial.problem.gram).ratio_bound)
+    return setting.ratio_over(to_numpy(trial.run.ratio), bound)
 
 
 # False statements, for the controls.

@@ -118,8 +118,8 @@ def _ratio_at_most(trial: Trial, bound: Host) -> Margin:
     ratio = coefficient_ratio(trial)
     network: Network = trial.problem.network
     exact = 4 * summation(network.neurons * network.examples, network.gram)
-    error = exact * np.minimum(ratio / bound, 1e6)
-    return _critical_only(Margin(ratio, (1 + IDENTITY) * bound, bound, error), trial.run)
+    margin = setting.ratio_at_most(ratio, bound, exact)
+    return _critical_only(margin, trial.run).unstated_where(margin.unstated)
 
 
 def no_other_sides_are_critical(trial: Trial) -> Margin:
@@ -149,16 +149,16 @@ def training_ends_there(trial: Trial) -> Margin:
 
 
 def ratio_over_the_published_bound(trial: Trial) -> Host:
-    """max s_i/min s_i over (R²/γ²)(1 + 2/(γpR² − 2))."""
+    """max s_i/min s_i over (R²/γ²)(1 + 2/(γpR² − 2)); no number where there is no bound."""
     network: Network = trial.problem.network
     known = near_orthogonality(network.gram)
     bound = known.uniformity_bound(network.activation.slope_below)
-    return np.asarray(coefficient_ratio(trial) / bound)
+    return setting.ratio_over(coefficient_ratio(trial), bound)
 
 
 def ratio_over_the_sharper_bound(trial: Trial) -> Host:
-    """max s_i/min s_i over (R²/γ)(1 + 2/(γpR² − 2))."""
-    return np.asarray(coefficient_ratio(trial) / sharper_bound(trial.problem.network))
+    """max s_i/min s_i over (R²/γ)(1 + 2/(γpR² − 2)); no number where there is no bound."""
+    return setting.ratio_over(coefficient_ratio(trial), sharper_bound(trial.problem.network))
 
 
 # False statements, for the controls.

@@ -21,6 +21,7 @@ from verify.relu.ensemble import Ensemble, Labels, Start
 from verify.relu.problem import Problem
 from verify.relu.spectra import Spectrum
 from verify.space import Axis, Point
+from verify.tolerances import IDENTITY
 from verify.trial import Trial
 
 Host = np.ndarray[Any, Any]
@@ -109,3 +110,18 @@ def orthogonality(trial: Trial) -> Host:
 def at_least(p: Host, least: float) -> Margin:
     """Return the margin of p ≥ least, (B,), as one of least/p ≤ 1: p may be infinite."""
     return Margin(least / p, 1.0, rounding=1e-12)
+
+
+def ratio_at_most(ratio: Host, bound: Host, solve_error: Host | float) -> Margin:
+    """Return the margin of max s/min s ≤ bound, (B,), to 1e-10; there is none where the bound is
+    infinite. solve_error: relative, of the coefficients."""
+    bounded = np.isfinite(bound)
+    unit = np.where(bounded, bound, 1.0)
+    error = solve_error * np.minimum(ratio / unit, 1e6)
+    return Margin(ratio, (1 + IDENTITY) * unit, unit, error).unstated_where(~bounded)
+
+
+def ratio_over(ratio: Host, bound: Host) -> Host:
+    """Return max s/min s over its bound, (B,); no number where there is no bound."""
+    bounded = np.isfinite(bound)
+    return np.where(bounded, ratio, np.nan) / np.where(bounded, bound, 1.0)

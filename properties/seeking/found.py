@@ -18,8 +18,9 @@ class Effort:
     """What was looked at in one place. The counts are no probabilities: they are not i.i.d.
 
     where: sizes, as "n=2, d=3", or "structured ensembles".   examples: in_scope (or perhaps), out
-    of scope, and no_instance, where the recipe made none.   violated: in scope, beyond rounding;
-    undecided: in scope or perhaps, and within rounding or not certified, in floating point.
+    of scope, and no_instance, where the recipe made none, or the claim has no inequality.
+    violated: in scope, beyond rounding.   undecided: in scope or perhaps, and within rounding or
+    not certified, in floating point.
     unconfirmed: of the violated ones that were looked at exactly, those that are none there, or
     that exact arithmetic could not decide.   settled: of the undecided ones that were looked at
     exactly, each once, those that exact arithmetic decided.

@@ -64,11 +64,13 @@ class Sought:
         """Evaluate the claim on one instance, None where the recipe makes none.
 
         A start that no weights attain, or a singular matrix that a comparator needs, is no
-        instance: the theorem's functions raise InputError there. Raises TheoremError, which names
+        instance: the theorem's functions raise InputError there; nor is one on which the claim
+        has no inequality (`Margin.unstated`). Raises TheoremError, which names
         the instance, where one of them misbehaves.
         """
         try:
-            return look_at(self.theorem, self.claim, kind, recipe, self.without)
+            found = look_at(self.theorem, self.claim, kind, recipe, self.without)
+            return found if found.stated else None
         except TheoremError as reason:
             raise TheoremError(f"{reason} (at {dict(recipe)})") from reason
         except InputError:

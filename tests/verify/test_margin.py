@@ -54,6 +54,19 @@ def test_worst_is_violated_before_undecided_before_smallest(parts):
     np.testing.assert_equal(worst.value[0], expected)
 
 
+def test_without_a_value_an_inequality_is_undecided_and_says_that_it_is_not_stated():
+    margin = Margin(np.array([1.0, 1.0, 1.0]), 2.0, rounding=np.array([0.0, 0.0, np.inf]))
+    margin = margin.unstated_where(np.array([False, True, False]))
+    assert margin.unstated.tolist() == [False, True, False]
+    assert margin.holds.tolist() == [True, False, False]
+    assert not margin.violated.any()
+
+
+def test_a_value_that_a_run_left_open_is_stated():
+    margin = Margin(np.array([np.nan, 1.0]), 2.0).undecided_where(np.array([True, True]))
+    assert not margin.unstated.any()
+
+
 def test_worst_goes_instance_by_instance_and_broadcasts_numbers_and_arrays():
     worst = Margin.worst(
         Margin(0.0, np.array([3.0, -2.0, 5.0])), Margin(0.0, 1.0, rounding=np.array([0, 0, 9]))

@@ -158,6 +158,19 @@ def test_where_a_claim_cannot_be_stated_the_assumption_is_needed_for_that() -> N
     assert one.verdict() == NEEDED_TO_STATE
 
 
+def test_where_an_inequality_has_no_value_the_assumption_is_needed_to_state_it() -> None:
+    def ratio_has_a_bound(trial):
+        """1 ≤ 1/(½ − a), for a < ½."""
+        without = trial.problem["a"] > 0.5
+        bound = 1 / np.where(without, 1.0, 0.5000001 - trial.problem["a"])
+        return Margin(1.0, bound).unstated_where(without)
+
+    theorem = replace(toy.theorem, claims=(Universal(ratio_has_a_bound),), controls=())
+    (claim,) = find(Question(theorem, toy.A), EXAMPLES, 0).claims
+    assert claim.verdict == NEEDED_TO_STATE
+    assert claim.refused == claim.tested > 0 == claim.undecided
+
+
 def test_a_claim_that_nothing_decides_is_undecided() -> None:
     def open_(trial):
         """Nobody knows."""

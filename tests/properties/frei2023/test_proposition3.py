@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from properties.ablation.findings import NEEDED_TO_STATE, find
+from properties.ablation.question import Question
 from properties.catalogue import find_theorem
 from properties.frei2023 import proposition3, setting
+from properties.seeking.sought import Sought
 from verify import Point, Trial
 from verify.engine.evaluate import scope_of
 from verify.errors import InputError
@@ -156,3 +159,26 @@ def test_explicit_problems_are_built_as_described() -> None:
     values = {"n": 2, "k": 1, "diagonal": 3, "block": np.asarray([[1.0], [2.0]])}
     problem = THEOREM.explicit.build({**values, "labels": np.asarray([1.0, -1.0])})
     np.testing.assert_array_equal(problem.gram[0], [[10, 2], [2, 13]])
+
+
+def test_there_is_no_bound_on_the_ratio_where_p_is_too_small() -> None:
+    trial = pair(0.9)  # p = 1/1.8, below 2
+    found = margin("coefficient_ratio_is_bounded", trial)
+    assert found.unstated.all()
+    assert not (found.holds | found.violated).any()
+    assert not margin("coefficient_ratio_is_bounded", pair(0.1)).unstated.any()
+
+
+def test_where_there_is_no_bound_a_search_has_no_instance() -> None:
+    claim = THEOREM.claim("coefficient_ratio_is_bounded")
+    far = {"n": 2, "k": 1, "diagonal": 1, "block": [[3], [3]], "labels": [1, 1]}
+    near = {**far, "diagonal": 40}
+    sought = Sought(THEOREM, claim, ("data_are_p_orthogonal",))
+    assert sought.look("explicit", {"values": far}) is None
+    assert sought.look("explicit", {"values": near}).outcome == "holds"
+
+
+def test_p_orthogonality_is_needed_to_state_the_bound_on_the_ratio() -> None:
+    found = find(Question(THEOREM, proposition3.P_ORTHOGONAL), 20, 0)
+    verdicts = {claim.claim: claim.verdict for claim in found.claims}
+    assert verdicts["coefficient_ratio_is_bounded"] == NEEDED_TO_STATE
