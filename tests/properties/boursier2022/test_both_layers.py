@@ -154,8 +154,8 @@ def test_the_smaller_start_is_the_same_a_thousand_times_as_small() -> None:
         started.starting_predictions, 1e-3 * network.starting_predictions, rtol=1e-14
     )
     squares = started.squared_norms(np.zeros_like(started.starting_predictions))
-    assert np.allclose(started.output_weights**2, squares, rtol=1e-12), "balanced as well"
-    assert np.allclose(started.perpendicular_gram, 1e-6 * outside, rtol=1e-14)
+    assert np.allclose(started.output_weights**2, squares, rtol=1e-12, atol=0), "balanced as well"
+    assert np.allclose(started.perpendicular_gram, 1e-6 * outside, rtol=1e-14, atol=0)
 
 
 # Claims can fail, and their bounds lie where they say.

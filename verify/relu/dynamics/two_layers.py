@@ -9,9 +9,9 @@ and by η²((r·φ(β_k))² − v_k² (D_k r)ᵀG D_k r) in a step of descent: O
 
 Which method, by measurement (one core). From a start of 1e-3 on correlated examples (n = 5, m = 8)
 18 of 20 flows stay on some kink: scipy's DOP853 and Radau, which know of none, were given up after
-40 000 evaluations, at hundredths of the way; this flow took a median of 152 steps. From 1e-6 on
+40 000 evaluations, at hundredths of the way; this flow took a median of 121 steps. From 1e-6 on
 orthogonal examples DOP853 agrees to 1e-8, at 0.3 s a network, where a batch of 100 takes this flow
-5 ms each; LSODA sticks at the first kink. Descent at η = 0.1 and 0.01 is as quick, but off
+4 ms each; LSODA sticks at the first kink. Descent at η = 0.1 and 0.01 is as quick, but off
 in ½‖θ‖² by 2e-3 and 2e-4 (median; worst 0.11 and 4e-3), and has no certificate. Errors are measured
 against each neuron's own length: an escape from a start of size ε costs about log(1/ε) steps.
 """
