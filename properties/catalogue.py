@@ -110,8 +110,9 @@ def is_built_in(theorem: Theorem) -> bool:
 def find_entry(name: str) -> tuple[Theorem, Entry]:
     """Return the claim, control, measure or chain called `name`, and its theorem.
 
-    name: `theorem.claim`, `path/to/file.py::claim`, or the bare name where it is unique among
-    the built-in theorems. Raises UnknownName.
+    name: `theorem.claim`, the theorem by its id, or by the last part of it or its paper where but
+    one claim is meant; `path/to/file.py::claim`; or the bare name where it is unique among the
+    built-in theorems. Raises UnknownName.
     """
     if "::" in name:
         path, _, bare = name.rpartition("::")
@@ -121,16 +122,37 @@ def find_entry(name: str) -> tuple[Theorem, Entry]:
     if prefix in MODULES:
         theorem = find_theorem(prefix)
         return theorem, _entry_of(theorem, bare)
+    if meant := _ending_in(prefix) or family(prefix):
+        return _entry_in(meant, name)
     theorems = [find_theorem(known) for known in MODULES]
     found = [theorem for theorem in theorems if name in _names(theorem)]
     if len(found) == 1:
         return found[0], found[0].entry(name)
     if found:
-        full = ", ".join(theorem.address_of(name) for theorem in found)
-        raise UnknownName(f"{name!r} is in several theorems: write one of {full}")
+        raise _in_several(name, name, found)
     _require_no_theorem(name)
     known_names = [n for t in theorems for bare in _names(t) for n in (bare, t.address_of(bare))]
     raise UnknownName(f"claim or measure {name!r} is unknown{_nearest(name, known_names)}")
+
+
+def _entry_in(meant: list[str], name: str) -> tuple[Theorem, Entry]:
+    """Return the entry `name`, "theorem1.claim" say, of the only one of the theorems that may be
+    meant that has such an entry."""
+    bare = name.rpartition(".")[2]
+    theorems = [find_theorem(known) for known in meant]
+    found = [theorem for theorem in theorems if bare in _names(theorem)]
+    if len(found) == 1:
+        return found[0], found[0].entry(bare)
+    if found:
+        raise _in_several(name, bare, found)
+    _require_no_theorem(name)
+    known = [t.address_of(entry) for t in theorems for entry in _names(t)]
+    raise UnknownName(f"claim or measure {name!r} is unknown{_nearest(name, known)}")
+
+
+def _in_several(name: str, bare: str, found: list[Theorem]) -> UnknownName:
+    full = ", ".join(theorem.address_of(bare) for theorem in found)
+    return UnknownName(f"{name!r} is in several theorems: write one of {full}")
 
 
 def _require_no_theorem(name: str) -> None:

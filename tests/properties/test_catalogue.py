@@ -67,3 +67,29 @@ def test_a_family_of_one_is_its_theorem():
 def test_where_a_claim_is_asked_for_a_theorem_is_told_from_it(name, message):
     with pytest.raises(UnknownName, match=message):
         find_entry(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "theorem", "entry"),
+    [
+        ("theorem5.the_norm_is_minimised", "vardi_shamir2021.theorem5", "the_norm_is_minimised"),
+        ("theorem3.loss_ends_at_zero", "vardi_shamir2021.theorem3", "loss_ends_at_zero"),
+        ("theorem3.neurons_decouple", "lai2026.theorem3", "neurons_decouple"),
+        ("frei2023.boundary_is_uniform", "frei2023.proposition4", "boundary_is_uniform"),
+    ],
+)
+def test_a_claim_may_be_called_by_the_last_part_of_its_theorem_or_by_its_paper(
+    name, theorem, entry
+):
+    found, claim = find_entry(name)
+    assert (found.id, claim.id) == (theorem, entry)
+
+
+def test_a_claim_of_several_theorems_of_a_paper_is_asked_back():
+    with pytest.raises(UnknownName, match=r"in several theorems: write one of lai2026\.theorem2\."):
+        find_entry("lai2026.comparator_is_optimal")
+
+
+def test_a_claim_that_none_of_them_has_is_told_what_they_have():
+    with pytest.raises(UnknownName, match=r"nearest names are lai2026\.theorem3\.neurons_decouple"):
+        find_entry("theorem3.neurons_decouples")
