@@ -16,6 +16,7 @@ import numpy as np
 from properties.vardi_shamir2021 import setting
 from verify.arrays import to_numpy
 from verify.claims import Assumption, Control, Status, Universal
+from verify.explicit import Explicit, Field
 from verify.margin import Margin
 from verify.relu.dynamics.flow import flow
 from verify.relu.dynamics.stepping import descend_in_small_steps
@@ -87,6 +88,21 @@ def draw(point: Point, generator: np.random.Generator, trials: int) -> Problem:
     """Draw scales of the labels, log-uniform from [1/10, 10]."""
     slope = int(setting.one_of("slope_at_zero", str(point.get("slope_at_zero", 1)), ("1", "0")))
     return problem_of(float(point["gamma"]), 10.0 ** generator.uniform(-1, 1, trials), slope)
+
+
+def _build_small(values: Mapping[str, Any]) -> Problem:
+    return problem_of(float(values["gamma"]), np.ones(1), int(values["slope_at_zero"]))
+
+
+SMALL = Explicit(
+    sizes={},
+    fields={
+        "gamma": Field(0, 5, symbol="γ"),
+        "slope_at_zero": Field(0, 1, symbol="φ'(0)", zero_last=True),
+    },
+    build=_build_small,
+)
+"""The data themselves, c = 1, for whole γ."""
 
 
 def scale_of(problem: Problem) -> Host:
@@ -264,6 +280,7 @@ theorem = Theorem(
     simulate=follow,
     references={"descent": descend},
     describe=describe,
+    small=SMALL,
     claims=(
         Universal(third_weight_lies_in_the_published_interval, given=GIVEN),
         Universal(positive_labels_are_learnt, given=GIVEN),

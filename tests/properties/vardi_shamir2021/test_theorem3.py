@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from properties.catalogue import find_theorem
+from properties.seeking import Sought, seek
 from properties.vardi_shamir2021 import theorem3
 from properties.vardi_shamir2021.theorem3 import GAMMAS, MEASURED, PUBLISHED, Ended
 from verify import Point, Trial
@@ -144,3 +145,24 @@ def test_what_is_said_of_a_problem_can_be_read() -> None:
     facts = theorem3.describe(trial_at(2.0).problem, 1)
     assert facts["gamma"] == 2.0
     assert facts["limit_over_scale"] == pytest.approx([5, -1, -0.1107], abs=1e-4)
+
+
+def test_the_best_known_counterexample_is_found_with_its_own_numbers() -> None:
+    """Of the small problems, all at c = 1, that of γ = 1 is the simplest off the minimum norm."""
+    found = seek(Sought(THEOREM, THEOREM.claim("limit_is_the_minimum_norm")), examples=20)
+    assert found.smallest is not None
+    assert found.smallest.recipe == {"values": {"gamma": 1, "slope_at_zero": 1}}
+    facts = found.smallest.facts
+    assert facts["labels"] == [16, 18, 0]
+    assert facts["features"] == [[3, -1, 0], [4, 2, 0], [0, 1, 1]]
+    assert found.smallest.margin == pytest.approx(-0.0408, abs=1e-4)
+
+
+def test_small_problems_of_every_published_gamma_are_in_scope() -> None:
+    assert THEOREM.small is not None
+    for gamma in range(6):
+        values = THEOREM.small.values({"gamma": gamma, "slope_at_zero": 1})
+        trial = Trial(THEOREM, None, THEOREM.small.build(values), 1)
+        known = scope_of(THEOREM.claim(INTERVAL), trial) == IN_SCOPE
+        assert known.all() == (gamma in GAMMAS)
+        assert not known.all() or margin(INTERVAL, trial).holds.all()
