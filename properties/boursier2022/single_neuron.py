@@ -201,7 +201,7 @@ def _build_explicit(values: Mapping[str, Any]) -> Problem:
 
 
 EXPLICIT = Explicit(
-    sizes={"n": (2, 5)},
+    sizes={"n": (2, 6)},
     fields={
         "lengths": Field(1, 4, shape=("n",), symbol="‖x‖"),
         "labels": Field(-4, 4, shape=("n",), nonzero=True, symbol="y"),
