@@ -89,6 +89,12 @@ class Look:
         """Return the looks at the integer positions `index`, (K,)."""
         return Look(*(getattr(self, name)[index] for name in Look.__dataclass_fields__))
 
+    def replaced(self, index: Host, other: Look) -> Look:
+        """Return these looks, at the positions `index`, (K,), the `other` K ones."""
+        return Look(
+            *(_with_rows(one, index, getattr(other, name)) for name, one in vars(self).items())
+        )
+
     def where(self, mask: Host, other: Look) -> Look:
         """Return these looks where `mask`, (B,), and the `other` elsewhere."""
         if mask.all():
@@ -137,6 +143,22 @@ class Field:
             self.holding[kept],
         )
 
+    def replaced(self, index: Host, other: Field) -> Field:
+        """Return these fields, at the positions `index`, (K,), in ascending order, the `other` K
+        ones of the same motions."""
+        kept = ~np.isin(self.holders[0], index)
+        network = np.concatenate([self.holders[0][kept], index[other.holders[0]]])
+        neuron = np.concatenate([self.holders[1][kept], other.holders[1]])
+        order = np.argsort(network, kind="stable")
+        return Field(
+            self.motion,
+            _with_rows(self.sides, index, other.sides),
+            _with_rows(self.slopes, index, other.slopes),
+            _with_rows(self.inward, index, other.inward),
+            (network[order], neuron[order]),
+            np.concatenate([self.holding[kept], other.holding])[order],
+        )
+
     def rate(self, state: Host) -> Host:
         """Return the rate of change of a state, (B, m, n + 1)."""
         return self._evaluated(state)[0]
@@ -167,6 +189,13 @@ class Field:
         if self.motion.trains_outputs:
             rate[:, :, -1] = -(active @ pull[:, :, None])[:, :, 0]
         return rate, predictions, pull, sloped
+
+
+def _with_rows(array: Host, index: Host, rows: Host) -> Host:
+    """Return an array with other rows at the positions `index`."""
+    changed = array.copy()
+    changed[index] = rows
+    return changed
 
 
 def _holding(gram: Host, held: Host, holders: tuple[Host, ...]) -> Host:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from verify.relu.dynamics.kinks import HELD, ON_KINK, Field, Look, Motion
-from verify.relu.dynamics.sides import LATE, crossed_by, pulled, released_by, switched
+from verify.relu.dynamics.sides import LATE, crossed_by, pulled, released_by, settled
 
 Host = np.ndarray[Any, Any]
 
@@ -45,7 +45,7 @@ class Flowing:
 
     state: (B, m, n + 1), coefficients gained and output weights.   field, look: there.
     time: (B,).   step: (B,), the next step size.   stride: (B,), what it is where no crossing is
-    near.   steps, switches: (B,), steps taken, and pairs that changed sides.
+    near.   steps: (B,), those taken.
     stuck: (B,), where changes of sides at one moment did not come to an end.
     """
 
@@ -56,7 +56,6 @@ class Flowing:
     step: Host
     stride: Host
     steps: Host
-    switches: Host
     stuck: Host
 
     @property
@@ -75,10 +74,7 @@ class Flowing:
             self.state[index],
             self.field.select(index),
             self.look.select(index),
-            *(
-                getattr(self, name)[index]
-                for name in ("time", "step", "stride", "steps", "switches", "stuck")
-            ),
+            *(getattr(self, name)[index] for name in ("time", "step", "stride", "steps", "stuck")),
         )
 
 
@@ -127,25 +123,23 @@ def _start(motion: Motion) -> Flowing:
         step=step,
         stride=step,
         steps=np.zeros(batch, dtype=np.int64),
-        switches=np.zeros(batch, dtype=np.int64),
         stuck=np.zeros(batch, dtype=bool),
     )
 
 
 def _settle_sides(moving: Flowing) -> Flowing:
     """Move every pair that is due to its other side, or hold it on its kink."""
-    for _ in range(_MAX_SWITCHES_AT_ONCE):
-        field, moved = switched(moving.field, moving.state, moving.look)
-        if not moved.any():
-            return moving
-        moving = replace(
-            moving,
-            field=field,
-            look=field.look(moving.state),
-            step=np.where(moved, moving.stride, moving.step),
-            switches=moving.switches + moved,
-        )
-    return replace(moving, stuck=moving.stuck | moved)
+    most = _MAX_SWITCHES_AT_ONCE
+    field, look, switches = settled(moving.field, moving.state, moving.look, most)
+    if not switches.any():
+        return moving
+    return replace(
+        moving,
+        field=field,
+        look=look,
+        step=np.where(switches > 0, moving.stride, moving.step),
+        stuck=moving.stuck | (switches == most),
+    )
 
 
 def _advance(moving: Flowing, tolerance: float) -> Flowing:

@@ -55,14 +55,27 @@ def released_by(field: Field, look: Look, since: Look) -> Host:
     return np.asarray(np.where(known & (field.sides == HELD), outside, 0.0))
 
 
-def switched(field: Field, state: Host, look: Look) -> tuple[Field, Host]:
-    """Return the field with the first pair of each network that is due on another side, and the
-    mask of networks where one was, (B,).
+def settled(field: Field, state: Host, look: Look, most: int) -> tuple[Field, Look, Host]:
+    """Return field and look where every pair that is due has gone to its other side, or is held on
+    its kink, and how many went there, (B,): one after the other, `most` of a network.
 
     Due: a prediction on its kink that moves beyond it, or a held slope outside [γ, 1].
     """
-    sides = field.sides
-    moved = np.zeros(len(sides), dtype=bool)
+    moved = np.zeros(len(state), dtype=np.int64)
+    which, due, leaving = _due(field, look)
+    if not which.size or not most:
+        return field, look, moved
+    there, seen = _switched(field, state, look, which, due, leaving)
+    there, seen, more = settled(there, state[which], seen, most - 1)
+    moved[which] = 1 + more
+    if which.size == len(state):
+        return there, seen, moved
+    return field.replaced(which, there), look.replaced(which, seen), moved
+
+
+def _due(field: Field, look: Look) -> tuple[Host, Host, Host]:
+    """Return the networks where a pair is due, (K,), and masks of these pairs, (K, m, n), and of
+    those that are held."""
     near = ON_KINK * look.sizes * field.motion.network.units[:, None, :]
     due = (field.inward * look.predictions <= near) & (field.inward * look.velocities < 0)
     leaving = np.zeros_like(due)
@@ -70,19 +83,29 @@ def switched(field: Field, state: Host, look: Look) -> tuple[Field, Host]:
         leaving = released_by(field, look, look) > 0
         due |= leaving
     which = np.flatnonzero(due.any(axis=(1, 2)))
-    if not which.size:
-        return field, moved
-    moved[which] = True
-    first = np.argmax(due[which].reshape(which.size, -1), axis=-1)
-    place = (which, *np.unravel_index(first, sides.shape[1:]))
-    other = np.where(sides[place] == ABOVE, BELOW, ABOVE)
+    return which, due[which], leaving[which]
+
+
+def _switched(
+    field: Field, state: Host, look: Look, which: Host, due: Host, leaving: Host
+) -> tuple[Field, Look]:
+    """Return field and look of the networks `which`, (K,), with the first pair that is due on
+    another side."""
+    crossed = field.sides[which]
+    first = np.argmax(due.reshape(which.size, -1), axis=-1)
+    place = (np.arange(which.size), *np.unravel_index(first, crossed.shape[1:]))
+    other = np.where(crossed[place] == ABOVE, BELOW, ABOVE)
     if leaving[place].any():
-        upward = slope_held(field, look)[place] > (1 + field.motion.leak) / 2
-        other = np.where(leaving[place], np.where(upward, ABOVE, BELOW), other)
-    crossed = sides.copy()
+        slope = slope_held(field, look)[(which, *place[1:])]
+        upward = np.where(slope > (1 + field.motion.leak) / 2, ABOVE, BELOW)
+        other = np.where(leaving[place], upward, other)
     crossed[place] = other
-    there = field.motion.select(which).field(crossed[which]).look(state[which]).velocities
-    velocity = there[(np.arange(which.size), *place[1:])]
-    back = np.where(other == ABOVE, velocity < 0, velocity > 0) & ~leaving[place]
-    crossed[place] = np.where(back, HELD, other)
-    return field.motion.field(crossed), moved
+    motion, state = field.motion.select(which), state[which]
+    there = motion.field(crossed)
+    seen = there.look(state)
+    back = ((there.inward * seen.velocities)[place] < 0) & ~leaving[place]
+    if back.any():
+        crossed[place] = np.where(back, HELD, other)
+        there = motion.field(crossed)
+        seen = there.look(state)
+    return there, seen
