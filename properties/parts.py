@@ -1,5 +1,9 @@
 """A hunt in parts, each with a seed of its own, so that workers and shards look at different
-examples; and what they find together."""
+examples; and what they find together.
+
+Each part shrinks what it finds by itself: whose will be the smallest is known only when all are
+made, perhaps by shards that meet first when they are merged, which searches nothing.
+"""
 
 from __future__ import annotations
 

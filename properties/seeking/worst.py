@@ -27,11 +27,12 @@ RATE_TRIALS = 200
 def axes_of(sought: Sought) -> tuple[Axis, ...]:
     """Return the axes along which a claim is searched.
 
-    The theorem's axes; where assumptions are dropped, those of its wide space, cut to what lies
-    within the assumptions, except those that the dropped ones name, which are moved all along.
+    The theorem's axes; where it has none, or assumptions are dropped, those of its wide space, cut
+    to what lies within the assumptions, except those that the dropped ones name, which are moved
+    all along.
     """
     theorem = sought.theorem
-    if not sought.without:
+    if theorem.axes and not sought.without:
         return theorem.axes
     freed = {axis for name in sought.without for axis in theorem.assumption(name).axes}
     free = (axis for axis in theorem.space if not axis.instead_of)

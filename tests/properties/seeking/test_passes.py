@@ -402,6 +402,19 @@ def test_a_theorem_with_nothing_to_search_but_its_cells_is_searched_there():
     assert [(effort.where, effort.examples) for effort in found.efforts] == [(WHERE, 1)]
 
 
+def test_a_theorem_that_runs_do_not_hunt_in_is_searched_within_what_it_assumes():
+    theorem = numbers_theorem(small=None, axes=())
+    claimed = sought("squares_are_subadditive", theorem=theorem)
+    assert {axis.name: (axis.low, axis.high) for axis in axes_of(claimed)} == {
+        "n": (1, 5),
+        "low": (0.25, 0.9),
+    }
+    [effort] = seek(claimed, examples=20).efforts
+    assert effort.where == WHERE
+    assert effort.examples > 20
+    assert effort.in_scope > 10
+
+
 def test_with_nothing_at_all_to_search_it_says_what_to_give():
     theorem = numbers_theorem(small=None, axes=(), wide_axes=(), exact=None)
     with pytest.raises(InputError, match=r"nothing to search; give it axes=\(Axis"):
