@@ -111,11 +111,12 @@ def at_most(bound: float | None) -> str:
 
 
 def interval(slope: Part) -> str:
-    """Return a fitted slope with its interval."""
+    """Return a fitted slope with its interval; without one where each point is one problem."""
     if slope.get("slope") is None:
         return "—"
     middle, low, high = (f"{slope[k]:.4f}".replace("-", "−") for k in ("slope", "low", "high"))
-    return f"{'0.0000' if middle == '−0.0000' else middle} [{low}, {high}]"
+    middle = "0.0000" if middle == "−0.0000" else middle
+    return f"{middle}, one problem a point" if slope.get("copies") else f"{middle} [{low}, {high}]"
 
 
 def spread(quantile: Part) -> str:
@@ -144,8 +145,9 @@ def claimed_law(slope: Part) -> str:
 
 
 def excludes_exponent(slope: Part) -> bool:
-    """Whether the interval of a slope leaves out the claimed exponent itself."""
-    if slope.get("low") is None or slope.get("high") is None:
+    """Whether the interval of a slope leaves out the claimed exponent itself; one of copies of a
+    problem says nothing."""
+    if slope.get("copies") or slope.get("low") is None or slope.get("high") is None:
         return False
     return not slope["low"] <= slope["exponent"] <= slope["high"]
 
@@ -220,6 +222,13 @@ def bound_words(verdict: Part) -> str:
         return searched_violations(number(found["violated"]), number(found["in_scope"]))
     if not verdict["in_scope"]:
         return "none: nothing in scope"
+    checked = verdict.get("checked") or ""
+    if verdict["lower_bound"] is None and checked:
+        return checked
+    return f"{f'{checked}; ' if checked else ''}{_bound_of_sample(verdict)}"
+
+
+def _bound_of_sample(verdict: Part) -> str:
     if verdict["verdict"] == "refuted":
         upper = f"P ≤ {at_most(verdict['upper_bound'])}"
         return upper if verdict["kind"] == "probable" else f"{_violations(verdict)}; {upper}"

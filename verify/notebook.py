@@ -110,7 +110,7 @@ def _bound(verdict: Verdict) -> str:
     from verify.verdict import at_least, at_most
 
     if math.isnan(verdict.lower_bound):
-        return ""
+        return verdict.checked
     if verdict.verdict == "refuted":
         return at_most(verdict.upper_bound) if verdict.violated else ""
     return at_least(verdict.lower_bound)

@@ -54,7 +54,8 @@ class ViolationRate:
     in_scope: or perhaps in scope; undecided trials are among them.   low, high: exact bounds on
     the probability of a violation in scope, two-sided, at `confidence` for all cells of the claim
     together, so that it does no harm to look at the one where a violation was found. They are no
-    part of a run's error budget.   where: the point.
+    part of a run's error budget.   where: the point.   copies: what the trials are where they are
+    of one problem: no sample, so that the probability is 0 or 1, as far as that is decided.
     """
 
     violated: int
@@ -65,6 +66,7 @@ class ViolationRate:
     high: float
     confidence: float
     where: Mapping[str, Coordinate]
+    copies: str = ""
 
     @staticmethod
     def of(
@@ -74,12 +76,18 @@ class ViolationRate:
         trials: int,
         where: Mapping[str, Coordinate],
         cells: int = 1,
+        copies: str = "",
     ) -> ViolationRate:
         """Return the rate of these counts, by Clopper and Pearson: undecided trials count for the
         upper bound as violations and for the lower one as none.
 
         in_scope: at least 1.   cells: of the claim, over which the error is split evenly.
         """
+        if copies:
+            low, high = float(violated > 0), float(violated + undecided > 0)
+            return ViolationRate(
+                violated, undecided, in_scope, trials, low, high, CONFIDENCE, dict(where), copies
+            )
         error = (1.0 - CONFIDENCE) / (2 * cells)
         low = binomial_lower_bound(violated, in_scope, error)
         high = binomial_upper_bound(violated + undecided, in_scope, error)
@@ -88,8 +96,9 @@ class ViolationRate:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON-able values."""
-        return json_values(self)
+        """Return it as JSON-able values; of a sample without `copies`."""
+        told = json_values(self)
+        return told if self.copies else {k: v for k, v in told.items() if k != "copies"}
 
 
 @dataclass(frozen=True)
@@ -237,6 +246,7 @@ def violation_rate(verdict: Verdict, point: Mapping[str, Coordinate]) -> Violati
         tally.trials,
         cell.point,
         cells=len(verdict.cells),
+        copies=cell.copies,
     )
 
 
@@ -277,6 +287,11 @@ def rate_words(rate: Mapping[str, Any]) -> str:
     low, high = math.floor(rate["low"] * 1e3) / 1e3, math.ceil(rate["high"] * 1e3) / 1e3
     undecided = f", {rate['undecided']} undecided" if rate["undecided"] else ""
     where = ", ".join(f"{name} = {_short(value)}" for name, value in rate["where"].items())
+    if rate.get("copies"):
+        return (
+            f"violated in {rate['violated']} of {rate['in_scope']} in scope{undecided} at {where}, "
+            f"{rate['copies']} of one problem: no sample, no probability"
+        )
     return (
         f"violated in {rate['violated']} of {rate['in_scope']} in scope{undecided} at {where}: "
         f"probability {low:.3f} to {high:.3f} at confidence {rate['confidence']:g}"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from verify.arrays import Backend
-from verify.blame import whereabouts
+from verify.blame import blaming, whereabouts
 from verify.claims import Assumption, Claim, Control, Rate, Status, name_of, require_each
 from verify.errors import TheoremError, UnknownName
 from verify.exact import Exact
@@ -62,6 +62,9 @@ class Theorem:
     place(problem, backend): the same problem on another array backend, if there is one.
     symbols: what the statements' symbols mean.   defaults: coordinates that a point may leave out.
     method: how the evidence is gathered, where a reader should know.
+    copies(point): where all that is drawn at a point is one problem again and again, what the draws
+    are, "rescalings" say; "" where they are different problems. Claims are checked there problem by
+    problem: the draws are no sample, and nothing is said of a probability.
     describe(problem, index): JSON-able facts that help a person to read instance number index.
     block: trials that share one random stream, and one batch; always drawn whole.
     origin: where workers find it, "module:package.name" or a `file_origin`; set on loading.
@@ -89,6 +92,7 @@ class Theorem:
     exact: Exact | None = None
     first_departure: Callable[[Any, int], int | None] | None = None
     place: Callable[[Any, Backend], Any] | None = None
+    copies: Callable[[Point], str] | None = None
     describe: Callable[[Any, int], Mapping[str, Any]] | None = None
     statement: str = ""
     method: str = ""
@@ -250,6 +254,22 @@ class Theorem:
             )
         base = hypotheses if any(name in hypotheses for name in without) else given
         return tuple(a for a in base.values() if a.id not in without and not a.certificate)
+
+    def copies_at(self, point: Mapping[str, Coordinate]) -> str:
+        """Return what the draws at a point are, where they are one problem; "" where they are not.
+
+        Raises TheoremError where `copies` returns no string.
+        """
+        if self.copies is None:
+            return ""
+        with blaming("copies", self.copies):
+            found = self.copies(Point(**{**self.defaults, **point}))
+        if not isinstance(found, str):
+            raise TheoremError(
+                f"{whereabouts('copies', self.copies)} returned {found!r}, expected what the draws "
+                "of one problem are, 'rescalings' say, or '' where they are different problems"
+            )
+        return found
 
     @property
     def space(self) -> tuple[Axis, ...]:

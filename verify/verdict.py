@@ -40,7 +40,8 @@ class Conclusion(StrEnum):
 
 
 _MEANINGS = {
-    Conclusion.CERTIFIED: "holds on every instance looked at, deductively and for all steps",
+    Conclusion.CERTIFIED: "holds on every given problem, beyond rounding, for all steps of a run; "
+    "no sample, and no probability",
     Conclusion.SUPPORTED: "no evidence against it, and enough for it, at the stated confidence",
     Conclusion.REFUTED: "a counterexample exists, or the stated probability or slope is excluded",
     Conclusion.VACUOUS: "its assumptions were never met, so nothing was tested",
@@ -138,14 +139,36 @@ def searched_violations(violated: int | str, in_scope: int | str) -> str:
     return f"{violated} of {in_scope} searched examples in scope violate it"
 
 
-def conclude_universal(tally: Tally) -> Conclusion:
-    """Judge a claim about every instance in scope: one violation refutes, all must be decided."""
+def problems_checked(cells: Sequence[CellVerdict]) -> str:
+    """Say on how many of the problems that have a cell each a claim holds, or is violated if it is,
+    and what was drawn of each; "" where no cell is of one problem."""
+    listed = [cell for cell in cells if cell.copies]
+    if not listed:
+        return ""
+    violated = sum(bool(cell.tally.violated) for cell in listed)
+    holds = sum(0 < cell.tally.in_scope == cell.tally.holds for cell in listed)
+    found = f"violated on {violated}" if violated else f"holds on {holds}"
+    names = {cell.copies for cell in listed}
+    draws = f"{listed[0].tally.trials} {names.pop() if len(names) == 1 else 'copies'}"
+    if len(listed) == 1:
+        return f"{found} of 1 problem ({draws} of it)"
+    return f"{found} of {len(listed)} problems ({draws} of each)"
+
+
+def conclude_universal(tally: Tally, listed: bool = False) -> Conclusion:
+    """Judge a claim about every instance in scope: one violation refutes, all must be decided.
+
+    listed: whether the instances are copies of all the problems that the claim is about, so that
+    nothing is left to be inferred.
+    """
     if tally.violated:
         return Conclusion.REFUTED
     if tally.in_scope == 0:
         return Conclusion.VACUOUS
     if tally.undecided:
         return Conclusion.UNDECIDED
+    if listed:
+        return Conclusion.CERTIFIED
     return Conclusion.SUPPORTED if tally.in_scope >= ENOUGH else Conclusion.INCONCLUSIVE
 
 
@@ -208,7 +231,8 @@ class Instance:
 class CellVerdict:
     """The verdict at one point, its counts, and bounds on P(holds | in scope).
 
-    The bounds are NaN for a universal claim, which states them for all its cells together.
+    The bounds are NaN for a universal claim, which states them for all its cells together, and
+    where the trials are no sample: copies says what they are of one problem, "" where they are.
     margins: `findings.seven_numbers` of those that are decided in scope; None if there are none.
     """
 
@@ -218,13 +242,15 @@ class CellVerdict:
     lower_bound: float
     upper_bound: float
     margins: tuple[float, ...] | None = None
+    copies: str = ""
 
 
 @dataclass(frozen=True)
 class SlopeVerdict:
     """The verdict along one sweep: slope with interval, claimed exponent, and the cell means.
 
-    against, quantity: what abscissa and ordinate are.
+    against, quantity: what abscissa and ordinate are.   copies: what the trials are, where those of
+    each point are of one problem: then the interval says nothing.
     Per point of the sweep: coordinates, abscissa, geometric mean of the quantity, standard
     deviation of its logarithm, and the geometric means of the claim's band where it has one.
     """
@@ -245,6 +271,7 @@ class SlopeVerdict:
     points: tuple[dict[str, Any], ...] = ()
     band_low: tuple[float, ...] = ()
     band_high: tuple[float, ...] = ()
+    copies: str = ""
 
 
 @dataclass(frozen=True)
@@ -264,9 +291,11 @@ class Verdict:
     """What the evidence says of one claim, with everything needed to read it.
 
     lower_bound, upper_bound: on P(holds | in scope), for a universal claim averaged over its
-    cells, for a with-probability claim at its worst cell; NaN for rates. confidence: of each
-    bound, after the error budget is split.   expected: "supported", or "refuted" for controls.
-    instance: the worst violation.   closest: the least decided margin in scope, violated or not.
+    cells, for a with-probability claim at its worst cell; NaN for rates, and where no cell is
+    a sample. confidence: of each bound, after the error budget is split; NaN where there is none.
+    checked: in words, on how many of the cells that are of one problem each the claim holds.
+    expected: "supported", or "refuted" for controls.   instance: the worst violation.
+    closest: the least decided margin in scope, violated or not.
     """
 
     theorem: str
@@ -296,6 +325,7 @@ class Verdict:
     given: tuple[str, ...] = ()
     rests_on: tuple[str, ...] = ()
     because: str = ""
+    checked: str = ""
 
     @property
     def as_expected(self) -> bool:

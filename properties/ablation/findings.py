@@ -143,7 +143,8 @@ def find(question: Question, examples: int, root_seed: int) -> Found:
         key = Point(**point).canonical, again
         if key not in known:
             counted = sample(question, point, root_seed, again)
-            known[key] = {name: one.rate(point) for name, one in counted.items()}
+            copies = question.theorem.copies_at(point)
+            known[key] = {name: one.rate(point, copies) for name, one in counted.items()}
         return known[key]
 
     claims = tuple(

@@ -43,12 +43,14 @@ class Sampled:
     in_scope: int
     trials: int
 
-    def rate(self, where: Mapping[str, Coordinate]) -> ViolationRate | None:
+    def rate(self, where: Mapping[str, Coordinate], copies: str = "") -> ViolationRate | None:
         """Return the rate of violations in scope with exact two-sided bounds; None without one
-        trial in scope."""
+        trial in scope.   copies: as `Theorem.copies_at` tells them."""
         if not self.in_scope:
             return None
-        return ViolationRate.of(self.violated, self.undecided, self.in_scope, self.trials, where)
+        return ViolationRate.of(
+            self.violated, self.undecided, self.in_scope, self.trials, where, copies=copies
+        )
 
 
 def sample(

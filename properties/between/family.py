@@ -132,6 +132,11 @@ def draw(point: Point, generator: np.random.Generator, trials: int) -> Problem:
     )
 
 
+def copies(point: Mapping[str, Any]) -> str:
+    """Return what the draws at the end of the road are, where nothing is left to chance."""
+    return "copies" if point["correlation"] == 1 else ""
+
+
 GIVEN_UP = 1_000
 """Steps after which descent is left undecided: it chatters at a kink."""
 

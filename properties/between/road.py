@@ -86,6 +86,7 @@ theorem = Theorem(
     simulate=family.descend_to_the_limit,
     references={"minimum_norm": setting.best, "flow": family.follow},
     place=setting.place,
+    copies=family.copies,
     describe=family.describe,
     measures=MEASURES,
     claims=(

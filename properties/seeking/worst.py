@@ -93,5 +93,10 @@ def rate_at(sought: Sought, point: Mapping[str, Any], root_seed: int) -> Violati
         return None
     assert tally is not None
     return ViolationRate.of(
-        tally.violated, tally.undecided, tally.in_scope, tally.trials, cell.point
+        tally.violated,
+        tally.undecided,
+        tally.in_scope,
+        tally.trials,
+        cell.point,
+        copies=theorem.copies_at(cell.point),
     )

@@ -134,6 +134,12 @@ def _ended(run: Any) -> Ended:
     return Ended(weights / scale[:, None], run.certified, run.error / scale)
 
 
+def copies(_point: Mapping[str, Any]) -> str:
+    """Return what problems with one γ are: all that is looked at is divided by c, with which the
+    flow, homogeneous of degree one in the labels, scales."""
+    return "rescalings"
+
+
 def describe(problem: Problem, index: int) -> dict[str, Any]:
     """Return what a person needs to recognise one problem."""
     one = problem.select(np.asarray([index]))
@@ -279,6 +285,7 @@ theorem = Theorem(
     draw=draw,
     simulate=follow,
     references={"descent": descend},
+    copies=copies,
     describe=describe,
     small=SMALL,
     claims=(

@@ -193,6 +193,12 @@ def zero_loss_points(candidates: Candidates) -> Host:
     return _turned(candidates, rows)
 
 
+def copies(point: Mapping[str, Any]) -> str:
+    """Return what the data are to a candidate that no rotation changes, and no scale but by a
+    factor."""
+    return "rotations and rescalings" if point["candidate"] in ("norm", "constant") else ""
+
+
 def describe(candidates: Candidates, index: int) -> dict[str, Any]:
     """Return what a person needs to recognise one candidate and its data."""
     return {
@@ -310,6 +316,7 @@ theorem = Theorem(
     cells=CELLS,
     draw=draw,
     simulate=follow,
+    copies=copies,
     describe=describe,
     claims=(
         Universal(some_data_refute_the_candidate, given=(NOT_CONSTANT,), status=Status.DERIVED),

@@ -101,7 +101,10 @@ def violated(rate: Part) -> str:
 
 
 def probability(rate: Part) -> str:
-    """Say between which bounds the probability of a violation is, rounded outwards."""
+    """Say between which bounds the probability of a violation is, rounded outwards; of copies of
+    one problem, that they are."""
+    if rate.get("copies"):
+        return f"{rate['copies']} of one problem"
     low, high = math.floor(rate["low"] * 1e3) / 1e3, math.ceil(rate["high"] * 1e3) / 1e3
     return f"probability {low:.3f} to {high:.3f}"
 

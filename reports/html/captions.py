@@ -29,12 +29,13 @@ def scaling_law(slope: Part, like: int | None = None) -> list[str]:
         seen = f"No slope was fitted; claimed is {claimed_slope(slope)}."
     else:
         seen = {
-            "supported": "The means follow the claimed law: the whole interval of the slope, "
-            "{found}, lies within {claimed}{although}.",
-            "refuted": "The means do not follow the claimed law: the whole interval of the slope, "
-            "{found}, lies outside {claimed}.",
+            "supported": "The means follow the claimed law: {what}, {found}, lies within "
+            "{claimed}{although}.",
+            "refuted": "The means do not follow the claimed law: {what}, {found}, lies outside "
+            "{claimed}.",
         }.get(slope["verdict"], "The slope, {found}, does not settle the claimed {claimed}.")
         seen = seen.format(
+            what="the slope" if slope.get("copies") else "the whole interval of the slope",
             found=interval(slope),
             claimed=claimed_slope(slope),
             although=f", though it leaves out {number(slope['exponent'])} itself"
@@ -80,9 +81,10 @@ def _drawn_names(slope: Part) -> str:
 def probability_bounds(claim: Part) -> list[str]:
     """Caption the bounds of a claim, cell by cell."""
     cells, claimed = claim["cells"], claim["probability"]
-    above = sum((cell["lower_bound"] or 0.0) >= claimed for cell in cells)
+    bounded = [cell for cell in cells if not cell.get("copies")]
+    above = sum((cell["lower_bound"] or 0.0) >= claimed for cell in bounded)
     seen = (
-        f"In {above} of {len(cells)} cells the lower confidence bound is at or above the claimed "
+        f"In {above} of {len(bounded)} cells the lower confidence bound is at or above the claimed "
         f"{number(claimed)} (dashed): there the claim is supported."
     )
     shared = f" All cells have {claim['shared_point']}." if claim["shared_point"] else ""

@@ -150,7 +150,9 @@ def _how_tested(theorem: Theorem, claim: Claim, hunted: bool) -> list[str]:
         else "one violation in scope refutes it"
     )
     lines = [f"Tested    on random problems, {trials} trials a cell; {rule}:"]
-    lines += [f"  - {point}" for point in points_of(theorem, claim)]
+    for point in points_of(theorem, claim):
+        copies = theorem.copies_at(point)
+        lines.append(f"  - {point}{copies and f': one problem, its {copies}'}")
     if hunted and not isinstance(claim, Probable) and (theorem.axes or theorem.explicit):
         lines.append("          and hunted by Hypothesis over the theorem's axes:")
         lines += [

@@ -21,10 +21,12 @@ def verdict_line(verdict: dict[str, Any]) -> str:
         counts, bound = f"{verdict['in_scope']}/{verdict['trials']}", _slopes(verdict["slopes"])
     elif found := search_alone(verdict):
         bound = searched_violations(found["violated"], found["in_scope"])
-    elif verdict["verdict"] == "refuted":
-        bound = at_most(verdict["upper_bound"])
+    elif verdict["lower_bound"] is None:
+        bound = verdict.get("checked") or ""
     else:
-        bound = at_least(verdict["lower_bound"])
+        refuted = verdict["verdict"] == "refuted"
+        bound = at_most(verdict["upper_bound"]) if refuted else at_least(verdict["lower_bound"])
+        bound = "; ".join(filter(None, (verdict.get("checked"), bound)))
     if verdict["worst_margin"] is not None or verdict["violated"]:
         worst = f"worst margin {_least(verdict['worst_margin'])}"
     elif verdict["verdict"] == "vacuous":
@@ -46,6 +48,8 @@ def _slopes(slopes: Sequence[dict[str, Any]]) -> str:
         (
             "no slope"
             if slope["slope"] is None
+            else f"{slope['slope']:z.4f} of one problem a point"
+            if slope.get("copies")
             else f"{slope['slope']:z.4f} in [{slope['low']:z.4f}, {slope['high']:z.4f}]",
             claimed_law(slope).replace("\N{NO-BREAK SPACE}", " "),
         )

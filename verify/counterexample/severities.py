@@ -44,7 +44,9 @@ def _check_assumed(one: Any) -> None:
 
 
 def _check_rate(rate: Any) -> None:
-    _check_names("rate", rate, (*_COUNTS, *_PROBABILITIES, "where"))
+    copies = ("copies",) if type(rate) is dict and "copies" in rate else ()
+    _check_names("rate", rate, (*_COUNTS, *_PROBABILITIES, "where", *copies))
+    _check(type(rate.get("copies", "")) is str, "copies", rate.get("copies"), "a text")
     for name in _COUNTS:
         _check(_is_count(rate[name]), name, rate[name], "a number of trials")
     for name in _PROBABILITIES:

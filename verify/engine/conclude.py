@@ -19,6 +19,7 @@ from verify.margin import fails_beyond
 from verify.statistics import ErrorBudget
 from verify.theorem import Theorem, points_of
 from verify.verdict import (
+    ENOUGH,
     IN_SCOPE,
     OUT_OF_SCOPE,
     CellVerdict,
@@ -33,6 +34,7 @@ from verify.verdict import (
     counted,
     decided,
     gravest,
+    problems_checked,
 )
 
 
@@ -50,7 +52,7 @@ def conclude(
     by_point = {cell.point: cell for cell in planned if cell.control == broken}
     cells = [by_point[point] for point in points_of(theorem, claim)]
     if isinstance(claim, Rate):
-        found = conclude_rate(claim, cells, records, budget, trials)
+        found = conclude_rate(theorem, claim, cells, records, budget, trials)
     else:
         found = _conclude_inequality(theorem, claim, cells, records, budget, trials)
     return Verdict(
@@ -82,39 +84,46 @@ def _conclude_inequality(
     probability = claim.probability if isinstance(claim, Probable) else None
     judged, closest = [], []
     for cell in cells:
+        copies = theorem.copies_at(cell.point)
         value, rounding, scope = (
             records[cell][f"{claim.id}.{name}"][:trials] for name in ("value", "rounding", "scope")
         )
         tally = Tally.of(value, rounding, scope)
         verdict = (
-            conclude_universal(tally)
-            if probability is None
+            conclude_universal(tally, listed=bool(copies))
+            if probability is None or copies
             else conclude_probable(tally, probability, error)
         )
         # A universal claim states bounds on all cells together, and spends its error there.
         bounds = (
             (math.nan, math.nan)
-            if probability is None
+            if probability is None or copies
             else (tally.lower_bound(error), tally.upper_bound(error))
         )
         holds, violated = decided(value, rounding, scope)
         known = holds | violated
         margins = seven_numbers(value[known])
-        judged.append(CellVerdict(dict(cell.point), verdict, tally, *bounds, margins))
+        judged.append(CellVerdict(dict(cell.point), verdict, tally, *bounds, margins, copies))
         if known.any():
             position = int(np.flatnonzero(known)[np.argmin(value[known])])
             block, trial = divmod(position, theorem.block)
             margin = float(value[position])
             closest.append(Instance(dict(cell.point), block, trial, cell.control, margin))
-    pooled = functools.reduce(operator.add, (cell.tally for cell in judged))
+    pooled = _pooled(judged)
+    sample = [cell for cell in judged if not cell.copies]
     least = min(closest, key=lambda instance: instance.margin, default=None)
     if probability is None:
-        verdict = conclude_universal(pooled)
+        verdict = conclude_universal(pooled, listed=not sample)
+        if verdict is Conclusion.SUPPORTED and _pooled(sample).in_scope < ENOUGH:
+            verdict = Conclusion.INCONCLUSIVE
         error = budget.per_side(1)
-        bounds = pooled.lower_bound(error), pooled.upper_bound(error)
     else:
         verdict = gravest([cell.verdict for cell in judged])
-        bounds = min(c.lower_bound for c in judged), min(c.upper_bound for c in judged)
+    bounds = math.nan, math.nan
+    if sample and probability is None:
+        bounds = _pooled(sample).lower_bound(error), _pooled(sample).upper_bound(error)
+    elif sample:
+        bounds = min(c.lower_bound for c in sample), min(c.upper_bound for c in sample)
     return {
         "verdict": verdict,
         "trials": pooled.trials,
@@ -124,16 +133,22 @@ def _conclude_inequality(
         "undecided": pooled.undecided,
         "lower_bound": bounds[0],
         "upper_bound": bounds[1],
-        "confidence": 1.0 - error,
+        "confidence": 1.0 - error if sample else math.nan,
         "worst_margin": pooled.worst_margin,
-        "detail": _explain(claim, verdict, pooled, bounds)
+        "detail": _explain(claim, verdict, judged, bounds)
         + _untested(claim, cells, judged)
         + _never_met(claim, verdict, cells, judged, records, trials)
         + _why_undecided(claim, verdict, cells, judged, records, trials),
         "cells": tuple(judged),
         "instance": least if pooled.violated else None,
         "closest": least,
+        "checked": problems_checked(judged),
     }
+
+
+def _pooled(cells: Sequence[CellVerdict]) -> Tally:
+    """Return the counts of at least one cell together."""
+    return functools.reduce(operator.add, (cell.tally for cell in cells))
 
 
 def _untested(claim: Claim, cells: Sequence[Cell], judged: Sequence[CellVerdict]) -> str:
@@ -211,12 +226,24 @@ def _never_met(
     )
 
 
-def _explain(claim: Claim, verdict: Conclusion, tally: Tally, bounds: tuple[float, float]) -> str:
-    """Say in a few words what the counts mean."""
-    counts = counted(tally)
+def _explain(
+    claim: Claim, verdict: Conclusion, cells: Sequence[CellVerdict], bounds: tuple[float, float]
+) -> str:
+    """Say in a few words what the counts mean, of a sample and of problems checked one by one."""
     if verdict is Conclusion.VACUOUS:
+        tally = _pooled(cells)
         where = "in at least one cell" if tally.in_scope else f"in any of {tally.trials} trials"
         return f"its assumptions were never met {where}"
+    sample = [cell for cell in cells if not cell.copies]
+    told = [_explain_sample(claim, verdict, _pooled(sample), bounds)] if sample else []
+    return "; ".join(filter(None, [*told, problems_checked(cells)]))
+
+
+def _explain_sample(
+    claim: Claim, verdict: Conclusion, tally: Tally, bounds: tuple[float, float]
+) -> str:
+    """Say in a few words what the counts of a sample mean."""
+    counts = counted(tally)
     if isinstance(claim, Probable):
         claimed = f"P ≥ {claim.probability:g} claimed"
         if verdict is Conclusion.REFUTED:

@@ -30,6 +30,8 @@ from verify.statistics import ErrorBudget, quantile_bounds
 from verify.theorem import Theorem, points_of
 from verify.verdict import IN_SCOPE, OUT_OF_SCOPE, Tally
 
+_NO_ENDS = (np.nan, np.nan)
+
 
 def conclude_measure(
     theorem: Theorem,
@@ -49,11 +51,17 @@ def conclude_measure(
     found: dict[str, Any]
     if isinstance(measure, Frequency):
         error = budget.per_side(len(cells))
-        frequencies = tuple(_frequency(cell, records, measure, trials, error) for cell in cells)
+        frequencies = tuple(
+            _frequency(cell, records, measure, trials, _error_at(theorem, cell, error))
+            for cell in cells
+        )
         found = {"cells": frequencies, "thresholds": thresholds(frequencies, measure.levels)}
     else:
         error = budget.per_side(len(cells) * max(1, len(measure.levels)))
-        quantiles = tuple(_quantiles(cell, records, measure, trials, error) for cell in cells)
+        quantiles = tuple(
+            _quantiles(cell, records, measure, trials, _error_at(theorem, cell, error))
+            for cell in cells
+        )
         found = {"cells": quantiles}
     status = theorem.status_of(measure)
     return Measured(
@@ -81,32 +89,43 @@ def _cells_of(theorem: Theorem, entry: Measure | Chain, planned: Sequence[Cell])
     return [by_point[point] for point in points_of(theorem, entry)]
 
 
+def _error_at(theorem: Theorem, cell: Cell, error: float) -> float | None:
+    """Return the share of the error that a bound spends; None where the trials are of one problem,
+    no sample."""
+    return None if theorem.copies_at(cell.point) else error
+
+
 def _frequency(
-    cell: Cell, records: Mapping[Cell, Record], measure: Frequency, trials: int, error: float
+    cell: Cell, records: Mapping[Cell, Record], measure: Frequency, trials: int, error: float | None
 ) -> FrequencyCell:
+    """Return how often it holds in a cell, with bounds; of one problem these are 0 or 1."""
     scope, value, rounding = (
         records[cell][f"{measure.id}.{name}"][:trials] for name in ("scope", "value", "rounding")
     )
     tally = Tally.of(value, rounding, scope)
+    not_holding = tally.holds < max(tally.in_scope, 1)
     return FrequencyCell(
         **_place(cell, records, measure, trials),
         in_scope=tally.in_scope,
         unknown=tally.undecided,
         holds=tally.holds,
         frequency=tally.holds / tally.in_scope if tally.in_scope else np.nan,
-        low=tally.lower_bound(error),
-        high=tally.upper_bound(error),
+        low=float(not not_holding) if error is None else tally.lower_bound(error),
+        high=float(not tally.violated) if error is None else tally.upper_bound(error),
     )
 
 
 def _quantiles(
-    cell: Cell, records: Mapping[Cell, Record], measure: Measure, trials: int, error: float
+    cell: Cell, records: Mapping[Cell, Record], measure: Measure, trials: int, error: float | None
 ) -> QuantilesCell:
+    """Return mean and quantiles in a cell, with intervals; of one problem, from the least of what
+    its copies came to to the greatest."""
     scope, quantity = (
         records[cell][f"{measure.id}.{name}"][:trials] for name in ("scope", "quantity")
     )
     inside = np.where(scope == IN_SCOPE, quantity, np.nan)[scope != OUT_OF_SCOPE]
     known = inside[~np.isnan(inside)]
+    ends = (float(known.min()), float(known.max())) if known.size == inside.size > 0 else _NO_ENDS
     with np.errstate(invalid="ignore", over="ignore"):
         deviation = float(known.std()) if known.size > 1 else np.nan
     return QuantilesCell(
@@ -116,7 +135,11 @@ def _quantiles(
         mean=_mean(known),
         deviation=deviation,
         quantiles=tuple(
-            QuantileFound(level, _quantile(known, level), *quantile_bounds(inside, level, error))
+            QuantileFound(
+                level,
+                _quantile(known, level),
+                *(ends if error is None else quantile_bounds(inside, level, error)),
+            )
             for level in measure.levels
         ),
     )

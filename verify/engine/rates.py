@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from verify.engine.plan import Cell
 from verify.errors import InputError, TheoremError
 from verify.margin import Floats, Masks
 from verify.statistics import ErrorBudget, SlopeFit, fit_slope
+from verify.theorem import Theorem
 from verify.verdict import (
     ENOUGH,
     IN_SCOPE,
@@ -28,6 +29,7 @@ from verify.verdict import (
 
 
 def conclude_rate(
+    theorem: Theorem,
     claim: Rate,
     cells: Sequence[Cell],
     records: Mapping[Cell, Record],
@@ -42,7 +44,9 @@ def conclude_rate(
     for sweep in claim.sweeps:
         seen = [_Seen.of(by_point[point], claim, sweep, trials) for point in sweep.points]
         fit = _fit(claim, sweep, seen, [cell.measured for cell in seen], error)
-        slopes.append(_judge(claim, sweep, seen, fit, error))
+        copies = [theorem.copies_at(point) for point in sweep.points]
+        slope = _judge(claim, sweep, seen, fit, error)
+        slopes.append(replace(slope, copies=copies[0] if all(copies) else ""))
         details.append(_explain(slopes[-1], fit))
         distances.append(_distance(slopes[-1], fit))
         in_scope += sum(int(cell.in_scope.sum()) for cell in seen)
@@ -57,7 +61,7 @@ def conclude_rate(
         "undecided": undecided,
         "lower_bound": math.nan,
         "upper_bound": math.nan,
-        "confidence": 1.0 - error,
+        "confidence": math.nan if all(slope.copies for slope in slopes) else 1.0 - error,
         "worst_margin": float(np.fmin.reduce(distances)),
         "detail": detail + (f"; {undecided} of {in_scope} in scope undecided" if undecided else ""),
         "slopes": tuple(slopes),
@@ -106,8 +110,10 @@ def _distance(slope: SlopeVerdict, fit: SlopeFit | None) -> float:
 
 def _explain(slope: SlopeVerdict, fit: SlopeFit | None) -> str:
     """Say what the slope of one sweep is, and whether the means lie on a line at all."""
+    interval = f"[{slope.low:.4f}, {slope.high:.4f}]"
     text = (
-        f"{slope.sweep}: slope {slope.slope:.4f} [{slope.low:.4f}, {slope.high:.4f}] "
+        f"{slope.sweep}: slope {slope.slope:.4f} "
+        f"{f'of one problem a point, in {slope.copies},' if slope.copies else interval} "
         f"(claimed {slope.exponent:g} ± {slope.tolerance:g})"
     )
     if fit is None or slope.verdict is not Conclusion.INCONCLUSIVE:

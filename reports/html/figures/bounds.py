@@ -91,7 +91,8 @@ def _interval(axes: Axes, y: float, cell: Mapping[str, Any]) -> None:
     """Draw one cell: a mark at the lower bound, a line to the upper, a tick at the frequency."""
     tally, low, high = cell["tally"], cell["lower_bound"], cell["upper_bound"]
     if not tally["in_scope"] or low is None or high is None:
-        say(axes, y, "no trial in scope")
+        one = tally["in_scope"] and cell.get("copies")
+        say(axes, y, f"one problem: {cell['verdict']}" if one else "no trial in scope")
         return
     ink = COLOURS["data"]
     axes.plot([low, high], [y, y], color=ink, lw=1.4, solid_capstyle="butt")

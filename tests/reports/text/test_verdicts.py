@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from reports.html.render import render
+from reports.text.junit import junit
 from reports.text.markdown import verdict_table
 from reports.text.verdicts import counterexample_lines, verdict_line
 from reports.typography import bound_words
-from tests.reports.sample import COUNTEREXAMPLE, SEARCHED, SLOPE, report, verdict
+from tests.reports.sample import COUNTEREXAMPLE, SEARCHED, SLOPE, cell, report, verdict
 
 FOUND = {**SEARCHED, "in_scope": 563, "violated": 357, "undecided": 0, "worst_margin": -0.27}
 
@@ -80,3 +83,51 @@ def test_nothing_is_told_of_counterexamples_to_controls_nor_of_none() -> None:
     control = verdict("a", "refuted", expected="refuted", counterexamples=[COUNTEREXAMPLE])
     assert counterexample_lines(control, "out") == []
     assert counterexample_lines(verdict("a"), "out") == []
+
+
+NO_BOUND = dict.fromkeys(("lower_bound", "upper_bound", "confidence"))
+LISTED = "holds on 4 of 4 problems (200 rescalings of each)"
+
+
+def listed(**changes):
+    """A claim about problems that have a cell each."""
+    cells = [cell(bounded=False, gamma=gamma) | {"copies": "rescalings"} for gamma in (1, 2)]
+    told = {"checked": LISTED, "detail": LISTED, "cells": cells, **NO_BOUND}
+    return verdict("of_a_list", "certified", **{**told, **changes})
+
+
+def in_junit(told) -> str:
+    return junit(report(verdicts=[told], rasters=[]))
+
+
+@pytest.mark.parametrize(
+    "told", [verdict_line, bound_words, lambda found: verdict_table([found]), in_junit]
+)
+def test_of_a_list_of_problems_it_is_said_on_how_many_and_no_probability(told) -> None:
+    text = told(listed())
+    assert "holds on 4 of 4 problems (200 rescalings of each)" in text
+    assert not set("≥≤") & set(text)
+    both = told(listed(lower_bound=0.9951, upper_bound=1.0))
+    assert "P ≥ 0.9951" in both
+    assert LISTED in both
+
+
+def test_a_page_says_so_too_without_a_confidence() -> None:
+    page = render(report(verdicts=[listed()], measures=[], rasters=[]))
+    assert f"<dt>Bound</dt><dd>{LISTED}</dd>" in page
+    assert not re.search(r"P ≥ [01]", page)
+
+
+def test_a_violated_problem_of_a_list_is_told() -> None:
+    told = "violated on 1 of 4 problems (200 rescalings of each)"
+    found = listed(verdict="refuted", violated=200, checked=told)
+    assert told in verdict_line(found)
+    assert told in bound_words(found)
+
+
+def test_a_slope_through_single_problems_is_told_without_interval() -> None:
+    one = rate({**SLOPE, "copies": "copies"})
+    for told in (verdict_line(one), bound_words(one)):
+        assert "0.4973" in told
+        assert "one problem a point" in told
+        assert "0.4958" not in told
