@@ -113,7 +113,7 @@ def _explain(slope: SlopeVerdict, fit: SlopeFit | None) -> str:
     interval = f"[{slope.low:.4f}, {slope.high:.4f}]"
     text = (
         f"{slope.sweep}: slope {slope.slope:.4f} "
-        f"{f'of one problem a point, in {slope.copies},' if slope.copies else interval} "
+        f"{'of one problem a point' if slope.copies else interval} "
         f"(claimed {slope.exponent:g} ± {slope.tolerance:g})"
     )
     if fit is None or slope.verdict is not Conclusion.INCONCLUSIVE:

@@ -155,7 +155,7 @@ def test_a_slope_through_single_problems_has_no_interval() -> None:
     verdict = judged(rate(1, 2, 3))
     assert verdict.slopes[0].copies == "rescalings"
     assert math.isnan(verdict.confidence)
-    assert "slope 1.0000 of one problem a point, in rescalings, (claimed 1" in verdict.detail
+    assert "slope 1.0000 of one problem a point (claimed 1" in verdict.detail
     assert "[" not in verdict.detail
     assert judged(rate(0, 2, 3)).slopes[0].copies == ""
 
