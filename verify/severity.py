@@ -37,7 +37,8 @@ class Assumed:
     margin: dimensionless, negative where it is violated.   role: "scope", what puts an instance
     in the claim's scope; "dropped", what would too, had it not been left out; "hypothesis", what
     the theorem assumes, and the claim is not given.   coordinate: what a violated one comes from,
-    "c = 0.02 where ≥ 0.25 is assumed", or "" where no coordinate of the point tells.
+    "c = 0.02, outside the range tested, 0.25 to 1.2", or "" where no coordinate of the point tells.
+    That range (`Axis.inside`) lies within the assumption, which may reach farther.
     """
 
     assumption: str
@@ -210,19 +211,19 @@ def _coordinate(theorem: Theorem, assumption: Assumption, point: Point | None) -
 
 
 def _outside(axis: Axis, value: Coordinate) -> str:
-    """Say that a value lies outside the part of its axis that is assumed; "" if it does not."""
-    told = f"{axis.name} = {_short(value)}"
+    """Say that a value lies outside the part of its axis that is tested within the assumptions;
+    "" if it does not."""
     if not axis.inside:
-        return told
+        return f"{axis.name} = {_short(value)}"
     if axis.scale == "choice" or isinstance(value, str):
+        within = value in axis.inside
         *others, last = (_short(choice) for choice in axis.inside)
-        allowed = f"{', '.join(others)} or {last}" if others else last
-        return "" if value in axis.inside else f"{told} where {allowed} is assumed"
-    low, high = (float(end) for end in axis.inside)
-    if low <= value <= high:
-        return ""
-    allowed = f"≥ {_short(low)}" if value < low else f"≤ {_short(high)}"
-    return f"{told} where {_short(low) if low == high else allowed} is assumed"
+        tested = f"{', '.join(others)} or {last}" if others else last
+    else:
+        low, high = (float(end) for end in axis.inside)
+        within = low <= value <= high
+        tested = _short(low) if low == high else f"{_short(low)} to {_short(high)}"
+    return "" if within else f"{axis.name} = {_short(value)}, outside the range tested, {tested}"
 
 
 def _short(value: Coordinate) -> str:

@@ -71,12 +71,12 @@ def compared(theorem: Theorem, example: Counterexample, found: Confirmed) -> Com
 def differences(stored: Any, today: Any, where: str = "", tolerance: float = 0.0) -> Iterator[str]:
     """Yield a line for every number, truth value or name that is not the same in both.
 
-    Words on an inequality ("reads") may change. Lists of statements are compared by their ids.
+    Words on an inequality ("reads") and on a point ("coordinate") may change. Lists of statements are compared by their ids.
     tolerance: relative, of numbers that are no strings.
     """
     if isinstance(stored, Mapping) and isinstance(today, Mapping):
         for name in [*stored, *(name for name in today if name not in stored)]:
-            if name != "reads":
+            if name not in ("reads", "coordinate"):
                 inside = f"{where}.{name}" if where else str(name)
                 yield from differences(stored.get(name), today.get(name), inside, tolerance)
     elif isinstance(stored, list) and isinstance(today, list):

@@ -51,7 +51,7 @@ def test_by_how_much_the_small_step_is_too_small() -> None:
     found = severity_of(theorem, theorem.claim(name), *violating(theorem, name))
     (step,) = (a for a in found.assumptions if a.assumption == "step_is_bounded_below")
     assert step.margin == pytest.approx(0.02 - 0.25)
-    assert step.coordinate == "c = 0.02 where ≥ 0.25 is assumed"
+    assert step.coordinate == "c = 0.02, outside the range tested, 0.25 to 1.2"
 
 
 def first_departure_by_hand(trial: Trial, position: int, steps: int) -> int | None:

@@ -93,7 +93,7 @@ SEVERITY = {
             "margin": -0.23,
             "state": "violated",
             "role": "hypothesis",
-            "coordinate": "c = 0.02 where ≥ 0.25 is assumed",
+            "coordinate": "c = 0.02, outside the range tested, 0.25 to 1.2",
         },
     ],
     "first_step": 3,

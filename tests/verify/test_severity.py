@@ -120,15 +120,15 @@ def test_a_dropped_hypothesis_leaves_the_other_hypotheses_as_the_scope() -> None
 @pytest.mark.parametrize(
     ("axes", "point", "told"),
     [
-        ((Axis("n", 1, 90, inside=(5, 50)),), Point(n=1), "n = 1 where ≥ 5 is assumed"),
-        ((Axis("n", 1, 90, inside=(0.1 + 1, 2)),), Point(n=3.5), "n = 3.5 where ≤ 2 is assumed"),
-        ((Axis("n", 0, 90, inside=(5, 5)),), Point(n=1), "n = 1 where 5 is assumed"),
+        ((Axis("n", 1, 90, inside=(5, 50)),), Point(n=1), "n = 1, outside the range tested, 5 to 50"),
+        ((Axis("n", 1, 90, inside=(0.1 + 1, 2)),), Point(n=3.5), "n = 3.5, outside the range tested, 1.1 to 2"),
+        ((Axis("n", 0, 90, inside=(5, 5)),), Point(n=1), "n = 1, outside the range tested, 5"),
         ((Axis("n", 1, 90, inside=(1, 5)),), Point(n=3), ""),
         ((Axis("n", 1, 90, inside=(3, 5)),), Point(n=3), ""),
         ((Axis("n", 1, 90, inside=(1, 3)),), Point(n=3), ""),
         ((Axis("n", 1, 90),), Point(n=3), "n = 3"),
         ((), Point(n=3), ""),
-        ((Axis("n", 1, 90, inside=(5, 50)),), Point(), "n = 2 where ≥ 5 is assumed"),
+        ((Axis("n", 1, 90, inside=(5, 50)),), Point(), "n = 2, outside the range tested, 5 to 50"),
         ((Axis("n", 1, 90, inside=(5, 50)),), None, ""),
         (
             (Axis("n", 1, 90, inside=(5, 50)), Axis("n_over_two", 1, 9, instead_of="n")),
@@ -138,7 +138,7 @@ def test_a_dropped_hypothesis_leaves_the_other_hypotheses_as_the_scope() -> None
         (
             (Axis("n", scale="choice", choices=(1, 2, 3, 4), inside=(2, 3, 4)),),
             Point(n=1),
-            "n = 1 where 2, 3 or 4 is assumed",
+            "n = 1, outside the range tested, 2, 3 or 4",
         ),
         ((Axis("n", scale="choice", choices=(1, 2), inside=(1,)),), Point(n=1), ""),
     ],
@@ -249,7 +249,7 @@ def test_the_words_are_short_and_all_there(verdict: Verdict) -> None:
     theorem = claiming(BY_N, UNKNOWN, axes=(axis,), first_departure=lambda problem, index: 7)
     found = severity(theorem)
     assert words(replace(found, rate=violation_rate(verdict, {"n": 1})).to_json())[:2] == [
-        "out of scope: n = 1 where ≥ 5 is assumed (at_most_a_tenth_of_n, by 1.7)",
+        "out of scope: n = 1, outside the range tested, 5 to 50 (at_most_a_tenth_of_n, by 1.7)",
         "first departs from the theorem at step 7",
     ]
     assert words(severity(claiming()).to_json(), searched=True) == ["in scope", "searched, no rate"]

@@ -299,7 +299,7 @@ def test_a_violation_that_no_coordinate_explains_is_told_by_its_instance() -> No
     assert words.where(drawn) == "n = 3: root seed 0, block 2, trial 5 (by 7×10⁻⁴)"
     inside = {**seeded, "where": {"c": 0.5}}
     assert words.where(inside) == words.where(seeded)
-    explained = {**inside, "coordinate": "c = 0.5 where ≤ 0.4 is assumed"}
+    explained = {**inside, "coordinate": "c = 0.5, outside the range tested, 0.1 to 0.4"}
     assert words.where(explained) == "c = 0.5 (by 7×10⁻⁴)"
 
 
