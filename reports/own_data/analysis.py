@@ -12,14 +12,15 @@ import numpy as np
 from properties.catalogue import find_theorem, full_id
 from properties.lai2026.setting import STABLE_STEP
 from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, UNSETTLED, USAGE
+from reports.own_data.described import described
 from reports.own_data.request import Given, Request, read, told_options
 from reports.own_data.sentence import sentence
 from reports.own_data.warnings import duplicates, is_centred, warnings_of
 from verify.arrays import to_numpy
 from verify.engine.evaluate import margin_of
-from verify.engine.examine import Examined, Met, examine
+from verify.engine.examine import Examined, Met, examine_with_run
 from verify.errors import InputError, TheoremError
-from verify.relu.descent import Run, descend, gradient_step, start
+from verify.relu.descent import Run, gradient_step, start
 from verify.relu.effective_dimensions import (
     coherence,
     conditioning,
@@ -54,7 +55,9 @@ FEWEST_DRAWN, MOST_DRAWN = 12, 240
 def analyse(request: Request) -> dict[str, Any]:
     """Return what the theorems say on a researcher's data, in JSON values.
 
-    The entry "stopped" says why the comparison could not be made, or is None. Raises InputError
+    The entry "stopped" says why the comparison could not be made, or is None. Gradient descent on
+    ReLU neurons, its patterns and its gap are left out where a theorem that is asked for is about
+    something else: what its claims and assumptions look at is no such run. Raises InputError
     for files, labels or options that cannot be used, BackendUnavailable where a file needs a
     library that is missing, TheoremError for a theorem that is not about such problems.
     """
@@ -69,21 +72,24 @@ def analyse(request: Request) -> dict[str, Any]:
     found["eigenvalues"] = to_numpy(problem.eigenvalues)[0, ::-1]
     if found["stopped"] is None:
         with _about_these_problems(request):
-            examined = [examine(theorem, problem) for theorem in theorems]
+            examined = [examine_with_run(theorem, problem) for theorem in theorems]
         found["theorems"] = [theorem.id for theorem in theorems]
         met = [
             (theorem, each)
-            for theorem, (assumptions, _) in zip(theorems, examined, strict=True)
+            for theorem, (assumptions, _, _) in zip(theorems, examined, strict=True)
             for each in assumptions
         ]
-        found["assumptions"] = _assumptions(met, problem)
-        run, best = descend(problem, MAX_STEPS), minimum_norm(problem)
-        found["descent"] = _descent(run)
-        found["patterns"] = _patterns(run)
-        found["comparator"] = _comparator(run, best, given.trace)
+        if request.theorem is None:
+            met.append((theorems[0], _stability(problem)))
+        found["assumptions"] = _assumptions(met)
+        run = described(request.theorem, examined[0][2], problem, MAX_STEPS)
+        if run is not None:
+            found["descent"] = _descent(run)
+            found["patterns"] = _patterns(run)
+            found["comparator"] = _comparator(run, minimum_norm(problem), given.trace)
         found["claims"] = [
             _claim(theorem, each)
-            for theorem, (_, claims) in zip(theorems, examined, strict=True)
+            for theorem, (_, claims, _) in zip(theorems, examined, strict=True)
             for each in claims
         ]
         found["exit_code"] = _exit_code(found)
@@ -180,12 +186,16 @@ def _facts(given: Given, problem: Problem) -> dict[str, Any]:
     }
 
 
-def _assumptions(met: list[tuple[Theorem, Met]], problem: Problem) -> list[dict[str, Any]]:
-    """Return the distinct assumptions of the theorems, with the stability of the step."""
+def _stability(problem: Problem) -> Met:
+    """Return whether the step is stable, which the regime of the built-in theorems asks for."""
     first = find_theorem(THEOREMS[1][0])
     stable = margin_of(STABLE_STEP.inequality, Trial(first, None, problem, 1))
     state = "holds" if stable.holds.all() else "violated"
-    met = [*met, (first, Met(STABLE_STEP, state, float(stable.value[0])))]
+    return Met(STABLE_STEP, state, float(stable.value[0]))
+
+
+def _assumptions(met: list[tuple[Theorem, Met]]) -> list[dict[str, Any]]:
+    """Return the distinct assumptions of the theorems."""
     distinct = {each.assumption.id: (theorem, each) for theorem, each in met}
     return [
         {

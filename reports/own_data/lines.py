@@ -14,19 +14,25 @@ from reports.own_data.words import (
     gap_unit,
     given_words,
     index_words,
+    is_about_descent,
     is_frozen,
+    is_predicted,
     margin_words,
     neurons_words,
     or_infinite,
     second_words,
+    whose_setting,
 )
 
 
 def told(found: dict[str, Any]) -> str:
     """Return what `analyse` found as text."""
-    lines = [*_given(found), *_data(found["data"]), ""]
+    lines = [*_given(found), *_data(found["data"])]
+    lines += [*([_prediction(found["data"])] if is_predicted(found) else []), ""]
     if found["stopped"] is None:
-        lines += [*_assumptions(found), "", *_descent(found), "", *_claims(found), ""]
+        lines += [*_assumptions(found), ""]
+        lines += [*_descent(found), ""] if is_about_descent(found) else []
+        lines += [*_claims(found), ""]
     lines += [*_warnings(found), ""] if found["warnings"] else []
     return "\n".join([*lines, found["sentence"]])
 
@@ -51,13 +57,20 @@ def _data(data: dict[str, Any]) -> list[str]:
         f"diagonal, conditioning {or_infinite(data['conditioning'], five_digits)}, coherence "
         f"{shown['coherence']}, δ = ‖G/τ − I‖ = {shown['gram_deviation']}",
         f"Common mean   {mean:.1f}% of the trace{shared if mean > 30 else ''}",
-        f"Prediction    H ≈ {index_words(data, five_digits)} (for a small start and a stable step, "
-        "freezing is likely from about 2 on), "
-        f"{freezing_words(data)}  [H: our heuristics]",
     ]
 
 
+def _prediction(data: dict[str, Any]) -> str:
+    """Return the line on what our heuristics say of gradient descent."""
+    return (
+        f"Prediction    H ≈ {index_words(data, five_digits)} (for a small start and a stable step, "
+        f"freezing is likely from about 2 on), {freezing_words(data)}  [H: our heuristics]"
+    )
+
+
 def _assumptions(found: dict[str, Any]) -> list[str]:
+    if not found["assumptions"]:
+        return ["Assumptions   none"]
     return [
         f"Assumptions   at c = {found['relative_step']:g}, start {found['start']:g}: state, margin "
         "(negative where violated), statement [whose]",
@@ -116,7 +129,8 @@ def _claim(claim: dict[str, Any]) -> str:
 
 def _warnings(found: dict[str, Any]) -> list[str]:
     return [
-        "Warnings      beside the verdicts, which they do not change  [H: thresholds are ours]",
+        "Warnings      beside the verdicts, which they do not change  [H: thresholds are ours]"
+        + whose_setting(found),
         *(f"  {w['kind']}: {w['reason']}; try {w['try']}" for w in found["warnings"]),
     ]
 

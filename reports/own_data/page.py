@@ -53,7 +53,7 @@ def render(found: Part) -> str:
 
 
 def _page(found: Part) -> dict[str, Any]:
-    went_on = found["stopped"] is None
+    described = words.is_about_descent(dict(found))
     return {
         "title": "relu-verify data",
         "sentence": found["sentence"],
@@ -61,6 +61,7 @@ def _page(found: Part) -> dict[str, Any]:
         "source": _source(found),
         "ledger": _ledger(found),
         "warnings": found["warnings"],
+        "whose_setting": words.whose_setting(dict(found)),
         "facts": _facts(found),
         "setting": f"c = {number(found['relative_step'])}, every starting prediction "
         f"{number(found['start'])}",
@@ -68,8 +69,8 @@ def _page(found: Part) -> dict[str, Any]:
             {**entry, "mark": mark(entry), "margin": words.margin_words(dict(entry), number)}
             for entry in found.get("assumptions") or ()
         ],
-        "descent": _descent(found) if went_on else [],
-        "gap": _gap(found) if went_on else [],
+        "descent": _descent(found) if described else [],
+        "gap": _gap(found) if described else [],
         "claims": [_claim(claim) for claim in found.get("claims") or ()],
         "theorems": found.get("theorems") or (),
         "figures": figures.captioned(found),
@@ -91,15 +92,16 @@ def _ledger(found: Part) -> list[tuple[str, str]]:
         ("Features", number(data["dimension"])),
         ("Positive labels", number(data["positives"])),
         ("Effective dimension d_2", or_infinite(data["d_2"], lambda d: number(d, 3))),
-        ("Regime index H", words.index_words(dict(data), lambda h: number(h, 2))),
     ]
+    if words.is_predicted(dict(found)):
+        shown.append(("Regime index H", words.index_words(dict(data), lambda h: number(h, 2))))
     return [*shown, ("Gradient descent", descent["status"])] if descent else shown
 
 
 def _facts(found: Part) -> list[tuple[str, str]]:
     data = found["data"]
     given = words.given_words(found) or "as they are in the file"
-    return [
+    facts = [
         ("Features", given),
         ("Model", words.neurons_words(found)),
         (
@@ -120,12 +122,14 @@ def _facts(found: Part) -> list[tuple[str, str]]:
             f"{number(data['coherence'])}; δ = {number(data['gram_deviation'])}",
         ),
         ("Common mean", f"{percent(data['share_of_common_mean'])} of the trace"),
-        (
-            "Prediction",
-            f"H ≈ {words.index_words(dict(data), number)} (freezing is likely from about 2 on), "
-            f"{words.freezing_words(dict(data))}; both are heuristics of ours",
-        ),
     ]
+    if not words.is_predicted(dict(found)):
+        return facts
+    predicted = (
+        f"H ≈ {words.index_words(dict(data), number)} (freezing is likely from about 2 on), "
+        f"{words.freezing_words(dict(data))}; both are heuristics of ours"
+    )
+    return [*facts, ("Prediction", predicted)]
 
 
 def _descent(found: Part) -> list[tuple[str, str]]:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
-from reports.own_data.words import index_words, is_frozen, is_settled, or_infinite
+from reports.own_data.words import (
+    claim_words,
+    index_words,
+    is_about_descent,
+    is_frozen,
+    is_settled,
+    or_infinite,
+)
 from verify.relu.descent import DIVERGED
 
 _FROZEN = {
@@ -12,13 +20,35 @@ _FROZEN = {
     2: "each neuron is active exactly on the examples whose label has its sign, as stated",
 }
 
+_PLURAL = {"holds here": "hold here", "fails here": "fail here"}
+
 
 def sentence(found: dict[str, Any]) -> str:
     """Say in one plain sentence what `analyse` found, and what a user may try."""
-    told = f"{found['stopped']}." if found["stopped"] else _regime(found)
+    if found["stopped"]:
+        told = f"{found['stopped']}."
+    else:
+        told = _regime(found) if found["theorem"] is None else _of_the_theorem(found)
     if found["data"]["only_0_and_1"]:
         told += " Labels 0 and 1 are targets here, not classes: name one with --positive 1."
     return told
+
+
+def _of_the_theorem(found: dict[str, Any]) -> str:
+    """Say what the claims of a theorem that was asked for come to, and what its descent did."""
+    claims, (name,) = found["claims"], found["theorems"]
+    if not claims:
+        return f"No claim of {name} is about single problems."
+    counts = Counter(claim_words(claim)[0] for claim in claims)
+    (word, count), *others = [
+        (word if count == 1 else _PLURAL.get(word, word), count) for word, count in counts.items()
+    ]
+    noun = "claim" if len(claims) == 1 else "claims"
+    told = f"On these data: {count} of {len(claims)} {noun} of {name} {word}"
+    told += "".join(f", {count} {word}" for word, count in others)
+    violated = [a["id"] for a in found["assumptions"] if a["state"] == "violated"]
+    told += f" (violated: {', '.join(violated)})" if violated else ""
+    return f"{told}; {_did(found)}." if is_about_descent(found) else f"{told}."
 
 
 def _regime(found: dict[str, Any]) -> str:

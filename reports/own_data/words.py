@@ -22,6 +22,25 @@ def is_settled(found: dict[str, Any]) -> bool:
     return bool(found["descent"]["status"] == CERTIFIED)
 
 
+def is_about_descent(found: dict[str, Any]) -> bool:
+    """Whether gradient descent on ReLU neurons was looked at: not by every theorem, and not where
+    the Gram matrix is singular."""
+    return found.get("descent") is not None
+
+
+def is_predicted(found: dict[str, Any]) -> bool:
+    """Whether the predictions of what gradient descent does are about anything that was asked."""
+    return found["theorem"] is None or is_about_descent(found)
+
+
+def whose_setting(found: dict[str, Any]) -> str:
+    """Say which theorems the warnings are about, where another one was asked for."""
+    asked = "" if found["theorem"] is None else found.get("theorems", [""])[0]
+    if not asked or asked.startswith("lai2026."):
+        return ""
+    return "; “the theorems” are lai2026's"
+
+
 def given_words(found: dict[str, Any]) -> str:
     """Say what was done to the features before anything else; "" where nothing was."""
     parts = ["rows scaled to length 1"] if found["normalise_rows"] else []

@@ -60,13 +60,19 @@ def examine(theorem: Theorem, problem: Any) -> tuple[list[Met], list[Examined]]:
     A with-probability claim is judged by its inequality on this instance. Rates, which need
     many instances, and controls are left out. The caller's arrays stay as they are, and writable.
     """
+    return examine_with_run(theorem, problem)[:2]
+
+
+def examine_with_run(theorem: Theorem, problem: Any) -> tuple[list[Met], list[Examined], Any]:
+    """Judge as `examine` does, and also return the run that was looked at, None if none was."""
     claims = [claim for claim in theorem.claims if not isinstance(claim, Rate)]
     assumptions = dict.fromkeys(a for claim in claims for a in claim.given)
     with _lent(problem):
         trial = Trial(theorem, None, problem, 1)
         margins = {a: margin_of(a.inequality, trial, "assumption") for a in assumptions}
         met = [Met(a, _state(margin), _number(margin)) for a, margin in margins.items()]
-        return met, [_examined(claim, trial, margins) for claim in claims]
+        examined = [_examined(claim, trial, margins) for claim in claims]
+        return met, examined, trial.run if trial.run_was_looked_at else None
 
 
 def examine_chain(theorem: Theorem, problem: Any) -> list[Linked]:

@@ -1,12 +1,18 @@
-"""A theorem of a user's own, about problems of another type than a neuron's, on their data."""
+"""Another theorem than the built-in ones on a researcher's data: its own assumptions and claims,
+and gradient descent only where that is what it runs; a user's may be about other problems."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from properties.catalogue import find_theorem
+from reports.new_theorem import write_new
 from reports.own_data.analysis import analyse
+from reports.own_data.lines import told
+from reports.own_data.page import render
 from reports.own_data.request import Request
 from verify.errors import InputError, ReluVerifyError, TheoremError
 
@@ -69,3 +75,81 @@ def test_whatever_a_theorem_raises_comes_with_the_remark(
     told = message(file, error)
     assert "raising.py:" in told
     assert "problems of another type" in told
+
+
+def on_the_example(theorem: str) -> dict[str, Any]:
+    data = EXAMPLES / "data"
+    files = str(data / "features.csv"), str(data / "labels.csv")
+    return analyse(Request(*files, positive="treated", theorem=theorem))
+
+
+def own_assumptions(theorem: str) -> set[str]:
+    claims = find_theorem(theorem).claims
+    return {assumption.id for claim in claims for assumption in claim.given}
+
+
+def test_a_run_that_is_no_plain_descent_is_not_described_as_one(tmp_path: Path) -> None:
+    file = write_new(str(tmp_path / "my_leaky.py"), "leaky")
+    found = on_the_example(str(file))
+    assert not {"descent", "patterns", "comparator"} & set(found)
+    assert {a["id"] for a in found["assumptions"]} == own_assumptions(str(file))
+    text, page = told(found), render(found)
+    for written in (text, page):
+        assert "Gradient descent" not in written
+        assert "Prediction" not in written
+        assert "minimum norm ‖w⋆‖" not in written
+        assert "pattern-0" not in written
+    assert "as stated" not in found["sentence"]
+    assert "limit_is_the_nearest_zero_loss_point" in text
+
+
+def test_a_theorem_without_assumptions_keeps_its_claims_on_the_page(tmp_path: Path) -> None:
+    file = tmp_path / "plain.py"
+    line = "return Margin(trial.problem.labels.max(axis=-1), 2.0)"
+    file.write_text(RAISING.replace("{line}", line))
+    found = on_the_example(str(file))
+    assert "Assumptions   none" in told(found)
+    assert found["sentence"] == "On these data: 1 of 1 claim of raising certified."
+    page = render(found)
+    assert "has none." in page
+    assert 'data-label="Verdict"' in page
+
+
+@pytest.mark.parametrize("theorem", ["frei2023.proposition3", "gram_concentration"])
+def test_a_theorem_without_training_is_told_without_descent(theorem: str) -> None:
+    found = on_the_example(theorem)
+    assert "descent" not in found
+    assert {a["id"] for a in found["assumptions"]} == own_assumptions(theorem)
+    assert "step_is_stable" not in told(found)
+    assert "descent" not in found["sentence"]
+
+
+def test_vacuous_claims_are_counted_with_what_is_violated() -> None:
+    found = on_the_example("vardi_shamir2021.theorem8")
+    vacuous = [claim for claim in found["claims"] if claim["conclusion"] == "vacuous"]
+    assert vacuous
+    assert len(vacuous) < len(found["claims"])
+    said = f"{len(vacuous)} of {len(found['claims'])} claims of vardi_shamir2021.theorem8 vacuous"
+    violated = [a["id"] for a in found["assumptions"] if a["state"] == "violated"]
+    assert said in found["sentence"]
+    assert f"violated: {', '.join(violated)}" in found["sentence"]
+    assert "gradient descent settles" in found["sentence"]
+    assert found["descent"]["status"] == "certified"
+
+
+def test_a_changed_run_of_descent_is_no_plain_descent(tmp_path: Path) -> None:
+    file = write_new(str(tmp_path / "slower.py"), "relu")
+    assert on_the_example(str(file))["descent"]["status"] == "certified"
+    file.write_text(
+        file.read_text()
+        .replace("simulate=descend,", "simulate=slower,")
+        .replace(
+            "\ntheorem = Theorem(",
+            "\ndef slower(problem):\n"
+            "    return descend(replace(problem, step_size=problem.step_size / 64))\n\n\n"
+            "theorem = Theorem(",
+        )
+        .replace("\nfrom verify", "\nfrom dataclasses import replace\nfrom verify", 1)
+    )
+    assert "simulate=slower" in file.read_text()
+    assert "descent" not in on_the_example(str(file))

@@ -1,0 +1,38 @@
+"""Whether what a theorem is about is gradient descent on ReLU neurons, which is then described."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from verify.arrays import to_numpy
+from verify.relu.descent import Run, descend
+from verify.relu.problem import Problem
+
+
+def described(theorem: str | None, looked_at: Any, problem: Problem, most_steps: int) -> Run | None:
+    """Return gradient descent on a problem with B = 1, None where it is not to be described.
+
+    theorem: the one that was asked for, None for the built-in ones, which are about descent.
+    looked_at: the run that its claims or assumptions look at, None if they look at none. Its
+    simulator may follow other dynamics, or change the problem or the run.
+    """
+    if theorem is None:
+        return descend(problem, most_steps)
+    if not isinstance(looked_at, Run) or looked_at.slope_below:
+        return None
+    run = descend(problem, most_steps)
+    return run if _are_alike(looked_at, run) else None
+
+
+def _are_alike(looked_at: Run, run: Run) -> bool:
+    """Whether two runs take the same steps, as far as they tell."""
+    same = ["pattern_after_first_step"]
+    if looked_at.certified.all() and run.certified.all():
+        same += ["final_pattern", "last_flip"]
+    step_sizes = (to_numpy(each.problem.step_size) for each in (looked_at, run))
+    return np.array_equal(*step_sizes) and all(
+        np.array_equal(*(to_numpy(getattr(each, name)) for each in (looked_at, run)))
+        for name in same
+    )
