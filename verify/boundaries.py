@@ -280,19 +280,23 @@ class Law:
 def fit_law(y: Sequence[float], boundaries: Sequence[Boundary], q: int) -> Law | None:
     """Fit log boundary = log a + p·log y + q·log log y by least squares over the rows.
 
-    boundaries: with places log x.   Rows need an estimate, both ends and y > 1; None for fewer than
-    three. The interval of p is exact: p is linear in the boundaries, which lie within theirs, all
-    at once.
+    boundaries: with places log x.   Rows need an estimate, both ends and y > 0, at q = 1 y > 1;
+    None for fewer than three. The interval of p is exact: p is linear in the boundaries, which lie
+    within theirs, all at once.
     """
+    above = 1 if q else 0
     rows = [
         (math.log(v), b)
         for v, b in zip(y, boundaries, strict=True)
-        if v > 1 and math.isfinite(b.estimate) and math.isfinite(b.low) and math.isfinite(b.high)
+        if v > above
+        and math.isfinite(b.estimate)
+        and math.isfinite(b.low)
+        and math.isfinite(b.high)
     ]
     if len({u for u, _ in rows}) < 3:
         return None
     u = np.array([place for place, _ in rows])
-    shift = q * np.log(u)
+    shift = q * np.log(u) if q else 0.0
     low, middle, high = (
         np.array([getattr(b, name) for _, b in rows]) - shift
         for name in ("low", "estimate", "high")

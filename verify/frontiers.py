@@ -165,8 +165,8 @@ def fits_of(
 ) -> tuple[tuple[FrontierFit, ...], tuple[Comparison, ...]]:
     """Return the laws along y, for each level and q ∈ {0, 1}, and how they compare.
 
-    Rows of numeric y > 1 with a single boundary, both ends known, x > 0; fewer than three give
-    none.   name: of y, for sentences.
+    Rows of numeric y > 0 with a single boundary, both ends known, x > 0; fewer than three give
+    none. With q = 1 only if y > 1 in all of them.   name: of y, for sentences.
     """
     fits: list[FrontierFit] = []
     compared: list[Comparison] = []
@@ -178,7 +178,8 @@ def fits_of(
             for row in usable
             if row.boundary and row.low and row.high
         ]
-        laws = [law for q in (0, 1) if (law := fit_law(y, places, q)) is not None]
+        forms = (0, 1) if all(value > 1 for value in y) else (0,)
+        laws = [law for q in forms if (law := fit_law(y, places, q)) is not None]
         fits += [FrontierFit(**vars(law), level=level) for law in laws]
         compared.append(_compared(level, laws, len(usable), name))
     return tuple(fits), tuple(compared)
@@ -187,21 +188,29 @@ def fits_of(
 def _is_usable(row: FrontierRow, rows: Sequence[FrontierRow]) -> bool:
     """Whether a row has one boundary, known on both sides, at numbers that have logarithms."""
     alike = [other for other in rows if (other.y, other.level) == (row.y, row.level)]
-    numeric = isinstance(row.y, int | float) and row.y > 1
+    numeric = isinstance(row.y, int | float) and row.y > 0
     known = all(end is not None and end > 0 for end in (row.boundary, row.low, row.high))
     return numeric and known and len(alike) == 1
 
 
 def _compared(level: float, laws: Sequence[Law], rows: int, y: str) -> Comparison:
-    """Say which of two laws the intervals are consistent with."""
-    if len(laws) < 2:
+    """Say which of two laws the intervals are consistent with, or whether the one that could be
+    fitted is."""
+    if not laws:
         return Comparison(
             level,
             "too few rows",
-            f"rows with one boundary and both ends known: {rows}, and a law takes at least 3",
+            f"rows at {y} > 0 with one boundary, above 0, and both ends known: {rows}, and a law "
+            "takes at least 3",
         )
     forms = f"{y}^p", f"{y}^p·log {y}"
-    powers = [f"{form} with p = {_interval(law)}" for form, law in zip(forms, laws, strict=True)]
+    powers = [f"{form} with p = {_interval(law)}" for form, law in zip(forms, laws, strict=False)]
+    if len(laws) == 1:
+        allowed = f"the intervals allow {powers[0]}"
+        none = f"no law of the form {forms[0]} meets all the intervals (least squares: {powers[0]})"
+        verdict, said = ("q=0", allowed) if laws[0].consistent else ("neither", none)
+        said += f"; a law with log {y} takes {y} > 1 in every row"
+        return Comparison(level, verdict, said)
     plain, logarithmic = (law.consistent for law in laws)
     if plain and logarithmic:
         verdict = "indistinguishable"
