@@ -116,9 +116,10 @@ def _observe(problem: Problem, activation: Activation, change: Array, error: Arr
     terms = xp.sum(xp.abs(predictions), axis=1) + xp.abs(problem.labels)
     blur = xp.sum(evaluated, axis=1) + summation(problem.neurons, terms) * terms
     lengths = xp.sqrt(xp.linalg.diagonal(problem.gram))[:, None, :]
+    doubt = evaluated + _times(error[:, None, None], lengths)
     return _State(
         problem, activation, change, predictions, active, slopes, output - problem.labels,
-        xp.sum(slopes * slopes, axis=1), blur, evaluated + lengths * error[:, None, None], error,
+        xp.sum(slopes * slopes, axis=1), blur, doubt, error,
     )  # fmt: skip
 
 
@@ -133,7 +134,8 @@ def _step(state: _State) -> _State:
     length = xp.sqrt(problem.eigenvalues[:, -1] * xp.sum(own * own, axis=(1, 2)))
     speed = _speed(state)
     growth = xp.where(speed > 2, speed - 1, xp.ones_like(speed))
-    return _observe(problem, state.activation, change, growth * state.error + length)
+    with np.errstate(over="ignore"):  # of steps too long: a bound of ∞ certifies nothing
+        return _observe(problem, state.activation, change, growth * state.error + length)
 
 
 def _speed(state: _State) -> Array:

@@ -6,6 +6,7 @@ import pytest
 
 from verify.arrays import to_numpy
 from verify.errors import InputError
+from verify.relu.descent import DIVERGED
 from verify.relu.dynamics.activation import RELU, Activation
 from verify.relu.dynamics.flow import flow
 from verify.relu.dynamics.leaky import leaky_descent
@@ -200,3 +201,19 @@ def test_the_relu_and_no_steps_are_refused():
         leaky_descent(problem, RELU)
     with pytest.raises(InputError, match="max_steps=0"):
         leaky_descent(problem, Activation(0.5), max_steps=0)
+
+
+@pytest.mark.parametrize("relative_step", [2, 3, 10, 1e10, 1e98])
+def test_steps_too_long_warn_of_nothing(relative_step):
+    """Bounds on rounding grow past the range of doubles where a run cycles; warnings are errors."""
+    features, weights, _ = drawn(np.random.default_rng(0), 8, 3, 6)
+    features[::2, 0] = 0  # an example that no error reaches
+    labels = np.full((8, 3), 0.7)
+    problem = Problem.from_features(
+        features, labels, starting_weights=weights, step_size=relative_step / 6
+    )
+    run = leaky_descent(problem, Activation(0.2), max_steps=2_000)
+    open_ = ~run.certified
+    assert open_.any()
+    assert ((run.status == DIVERGED) | (run.steps == 2_000))[open_].all()
+    assert not np.isnan(run.freeze_margin).any()
