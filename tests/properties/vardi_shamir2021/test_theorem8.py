@@ -368,6 +368,29 @@ def test_descent_attains_twice_the_distance_at_two_over_lambda_max() -> None:
     assert THEOREM.exact.statements["step_is_at_most_two_over_lambda_max"](one).holds
 
 
+def test_the_factor_two_is_nearly_attained_in_a_cell_of_its_claim() -> None:
+    """Labels 0, all examples active, ηλ_max = 1.999: one step across the kink of every example."""
+    (point,) = theorem8.NEARLY_TWICE
+    assert point in THEOREM.cells
+    trial = trial_at(point, 100)
+    ratio = theorem8.distance_over_the_nearest(trial)
+    assert 1.9 < ratio.min() < ratio.max() < 2, (ratio.min(), ratio.max())
+    assert all(assumption.inequality(trial).holds.all() for assumption in theorem8.GIVEN)
+    assert margin("distance_at_most_doubles", trial).holds.all()
+    assert margin("distance_is_less_than_doubled", trial).violated.all()
+
+
+def test_the_ratio_is_that_of_runs_that_end_at_zero_loss() -> None:
+    """A run that leaves a positive label unseen ends nearer than any zero-loss point."""
+    trial = trial_at(theorem8.CELLS[1], 200)
+    ratio = theorem8.distance_over_the_nearest(trial)
+    assert ratio.min() < 0.5, "with loss left"
+    measure = next(one for one in THEOREM.measures if one.id == "distance_over_the_nearest")
+    fitted = np.all([one.inequality(trial).holds for one in measure.given], axis=0)
+    assert 10 < fitted.sum() < 100
+    assert 1 - 1e-9 <= ratio[fitted].min() <= ratio[fitted].max() <= 2
+
+
 def test_a_longer_step_leads_away_in_most_draws() -> None:
     (point,) = THEOREM.claim("never_increases_at_a_longer_step").at
     trial = trial_at(point, 100)
