@@ -45,7 +45,8 @@ def train(network: Network) -> DirectionRun:
 
 def stable_rank_tends_to_one(trial: Trial) -> Margin:
     """The weights of either output sign tend to stable rank one: ‖W‖²/‖W‖₂² is 1 in the limit, to
-    1e-10; what rank one leaves of the trained weights is no more than their distance from it."""
+    1e-10; what rank one leaves of the trained weights is no more than their distance from it ("of
+    either sign" and numbers are ours)."""
     run: DirectionRun = trial.run
     limit, _ = ranks(run)
     away = setting.reached(trial)
@@ -126,10 +127,12 @@ theorem = Theorem(
     status=Status.SUMMARY,
     statement=(
         "Gradient descent on the logistic loss, first layer trained, on nearly orthogonal data: "
-        "with a leaky ReLU the stable rank of the weights of each output sign tends to one, and "
-        "all examples have the same normalised margin in the limit."
+        "with a leaky ReLU the stable rank of the weights tends to one, and all examples have the "
+        "same normalised margin in the limit."
     ),
     method=(
+        "The stable rank is that of the weights of either output sign, as we read the abstract: "
+        "all weights together have a larger one, as a control shows. "
         "Descent takes steps of length η along the rescaled gradient, on which weights grow "
         "linearly in place of logarithmically; the paper's steps are constant. A run counts where "
         "its limit direction, a KKT point of the margin problem, is certified; it is undecided "

@@ -99,7 +99,7 @@ GIVEN = (NEARLY_ORTHOGONAL, COVERED)
 
 def stable_rank_is_bounded(trial: Trial) -> Margin:
     """The weights of either output sign have a stable rank ‖W‖²/‖W‖₂² of at most 2.5 in the limit:
-    with probability at least .9 (constant and probability are ours)."""
+    with probability at least .9 ("of either sign", constant and probability are ours)."""
     return known_only(Margin(ranks(trial.run)[0], BOUND, BOUND, 1e-9), trial)
 
 
@@ -170,10 +170,11 @@ theorem = Theorem(
     status=Status.SUMMARY,
     statement=(
         "Gradient descent on the logistic loss, first layer trained, on nearly orthogonal data: "
-        "with a ReLU the stable rank of the weights of each output sign is bounded by a constant, "
-        "and all examples have the same normalised margin in the limit."
+        "with a ReLU the stable rank of the weights is bounded by a constant, and all examples "
+        "have the same normalised margin in the limit."
     ),
     method=(
+        "The stable rank is that of the weights of either output sign, as we read the abstract. "
         "Followed is the gradient flow in rescaled time, since descent chatters at the kinks and "
         "its limit cannot be certified. A run counts where its limit direction, a KKT point of "
         "the margin problem, is certified; it is undecided elsewhere, and counts as a failure in "
