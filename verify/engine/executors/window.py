@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future
 from itertools import islice
 from queue import SimpleQueue
 
@@ -31,6 +31,9 @@ def in_window(
                 return
             future = done.get()
             yield running.pop(future), future.result()
+    except BrokenExecutor:
+        running.clear()  # it ends them itself, and fails where one has been cancelled meanwhile
+        raise
     finally:
         for future in running:
             future.cancel()

@@ -1,6 +1,6 @@
 """What waits is bounded, whatever there is to do."""
 
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future
 
 import pytest
 
@@ -54,6 +54,20 @@ def test_closed_early_it_cancels_what_waits(monkeypatch):
     results.close()
     assert len(slow.waiting) == 2
     assert all(future.cancelled() for future, _ in slow.waiting)
+
+
+def test_a_broken_executor_is_left_to_end_its_futures_itself(monkeypatch):
+    """Its own thread raises InvalidStateError in Python 3.11 where one of them is cancelled."""
+    monkeypatch.setattr(window, "OUTSTANDING", 3)
+    slow = Slow(takes=4)
+    results = in_window(slow.submit, range(20))
+    monkeypatch.setattr(slow, "takes", 3)
+    monkeypatch.setattr(
+        slow, "finish", lambda: slow.waiting[0][0].set_exception(BrokenExecutor("worker died"))
+    )
+    with pytest.raises(BrokenExecutor, match="worker died"):
+        next(results)
+    assert not any(future.cancelled() for future, _ in slow.waiting)
 
 
 @pytest.mark.parametrize(
