@@ -36,7 +36,7 @@ from reports.terminal import Terminated, steady_streams, stoppable
 _EPILOG = """
 \b
 Examples
-  relu-verify run                                  everything, in about two minutes on two cores
+  relu-verify run                                  everything, in a minute and a half on two cores
   relu-verify run lai2026.theorem1 --profile full  one theorem, more trials
   relu-verify new my_theorem                       a start for a theorem of your own
   relu-verify run my_theorem.py                    verify it
@@ -52,7 +52,8 @@ Exit codes
   0 all as expected       1 refuted against expectation, or a control not refuted
   2 usage or bad input    3 something inconclusive, undecided or vacuous
   4 backend, data or Dask scheduler not available
-  70 an error of relu-verify's own, or memory ran out: nothing is said of any theorem
+  70 an error of relu-verify's own, or memory ran out, or workers died: nothing is said of
+     any theorem
   130 interrupted, 143 terminated: the same run goes on where it was, others begin again
   merge, report, diff, replay, frontier and search: 0, 1 and 3 as their --help says
 """
@@ -143,7 +144,7 @@ def _carried_out(typed: list[str]) -> int:
 def _told(problem: BaseException | None, typed: list[str]) -> int:
     """Tell what ended a command, in a line where it is not this program's fault; return the exit
     code."""
-    from verify.errors import BackendUnavailable, ReluVerifyError
+    from verify.errors import BackendUnavailable, ReluVerifyError, WorkersLost
 
     code = USAGE
     match problem:
@@ -153,6 +154,8 @@ def _told(problem: BaseException | None, typed: list[str]) -> int:
             code = TERMINATED if terminated else INTERRUPTED
         case SystemExit():
             message = f"the theorem's code called exit({problem.code!r}); take it out"
+        case WorkersLost():
+            message, code = str(problem), INTERNAL
         case ReluVerifyError():
             message = str(problem)
             code = UNAVAILABLE if isinstance(problem, BackendUnavailable) else USAGE

@@ -10,6 +10,7 @@ UNSETTLED = 3
 UNAVAILABLE = 4
 """A backend, data or a Dask scheduler not available."""
 INTERNAL = 70
-"""An error of this program's own, or memory that ran out: nothing is said of any theorem."""
+"""An error of this program's own, memory that ran out, or workers that kept dying: nothing is said
+of any theorem."""
 INTERRUPTED = 130
 TERMINATED = 143

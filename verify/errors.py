@@ -24,5 +24,9 @@ class BackendUnavailable(ReluVerifyError):
     """An array library, a device, workers or an optional data reader is not to be had here."""
 
 
+class WorkersLost(ReluVerifyError):
+    """Worker processes died again and again of the same work: nothing is said of any theorem."""
+
+
 class StoreError(ReluVerifyError):
     """The record store is unusable, of another version, or contradicts itself."""

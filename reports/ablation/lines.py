@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+import math
+
 from reports.ablation import words
 from reports.typography import Part, number, shorten
 
 _WIDTH = 27
+
+_SOON = 30.0
+"""Seconds that need no estimate."""
 
 
 def told(report: Part) -> str:
     """Return an ablation as text: violations in scope first, then a row an assumption."""
     lines = [*_violations(report), *_baseline(report), "", *_table(report), "", *_legend(report)]
     return "\n".join([*lines, "", *_replaced(report), *words.notes(report), report["sentence"]])
+
+
+def time_left(took: float, searches: int, at_once: int, examples: int) -> str:
+    """Say after the search with nothing dropped how long the others may take, "" for less than
+    half a minute.
+
+    took: seconds of that search.   searches: that are left, `at_once` beside one another.
+    """
+    seconds = took * math.ceil(searches / at_once)
+    if seconds < _SOON:
+        return ""
+    fewer = f"; --examples {examples // 5} takes less" if examples >= 5 else ""
+    return (
+        f"nothing dropped took {took:.0f} s; {searches} searches are left, about {seconds:.0f} s "
+        f"if each takes as long, {at_once} at once{fewer}"
+    )
 
 
 def _violations(report: Part) -> list[str]:

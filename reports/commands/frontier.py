@@ -41,7 +41,8 @@ from reports.terminal import stdout_kept, typed
     "--budget",
     default=20_000,
     show_default=True,
-    help="Trials to spend, at most; no more than 2000000.",
+    help="Trials to spend, at most; no more than 2000000. A coarse grid, of up to 13 blocks of "
+    "trials a row, is sampled whole whatever the budget.",
 )
 @click.option(
     "--confidence",

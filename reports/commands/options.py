@@ -32,7 +32,7 @@ junit = click.option(
     "junit_file",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the verdicts to FILE as JUnit XML too, for CI servers.",
+    help="Write the verdicts to FILE as JUnit XML too, for CI servers; a missing folder is made.",
 )
 summary = click.option(
     "--summary",

@@ -24,8 +24,8 @@ def _head(found: Part) -> list[str]:
         *([f"At            {place}"] if place else []),
         *([f"Defaults      {defaults}"] if defaults else []),
         f"Scope         {words.scope_words(found)}",
-        f"Trials        {number(found['trials'])} of {number(found['budget'])}, seed "
-        f"{found['seed']}",
+        f"Trials        {number(found['trials'])} of {number(found['budget'])}"
+        f"{words.over_budget_words(found)}, seed {found['seed']}",
     ]
 
 

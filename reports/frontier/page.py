@@ -177,7 +177,11 @@ def _reproduce(found: Part) -> list[tuple[str, str]]:
             f"{found['seed']}. What is sampled follows from it and the command alone, not from "
             "the number of workers.",
         ),
-        ("Budget", f"{number(found['budget'])} trials, {number(found['trials'])} spent"),
+        (
+            "Budget",
+            f"{number(found['budget'])} trials, {number(found['trials'])} spent"
+            f"{words.over_budget_words(found)}",
+        ),
         ("Exit code", f"{found['exit_code']}: {meaning}"),
         ("Made", found["created"]),
         *found["versions"].items(),

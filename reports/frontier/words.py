@@ -160,13 +160,20 @@ def defaults_words(found: Part) -> str:
     return point_text(found["defaults"], digits=MOST_DIGITS)
 
 
+def over_budget_words(found: Part) -> str:
+    """Say why more trials than the budget were spent: the coarse grid alone can be more."""
+    over = found["trials"] > found["budget"]
+    return " (the coarse grid, which is sampled whole whatever the budget is)" if over else ""
+
+
 def how_measured(found: Part) -> list[str]:
     """Say how the boundaries were measured, in paragraphs: the claim's, then those of the lines."""
     x = found["x"]["name"]
     own = (
         f"First a coarse grid over all of {x}, so that no island is missed; then rounds of trials "
         "on both sides of where each boundary was believed to be: "
-        f"{number(found['trials'])} trials, of a budget of {number(found['budget'])}. The "
+        f"{number(found['trials'])} trials, of a budget of {number(found['budget'])}"
+        f"{over_budget_words(found)}. The "
         "intervals come from bets against every place where a boundary might be. With confidence "
         f"{percent(found['confidence'])} all of them contain their boundaries, whenever one stops "
         f"looking (anytime-valid), provided that the probability only rises or only falls along "

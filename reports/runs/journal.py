@@ -15,7 +15,7 @@ from verify.arrays import backend as open_backend
 from verify.counterexample import file_of
 from verify.engine.shards import Shard
 from verify.engine.store import Store, StoredRun
-from verify.errors import InputError, StoreError
+from verify.errors import InputError, ReluVerifyError, StoreError
 from verify.loading import load_origin, source_digest
 from verify.theorem import Theorem, file_origin
 
@@ -164,6 +164,16 @@ def chosen(runs: Sequence[Run], number: int | None, folder: Path) -> Run:
             return run
     known = ", ".join(str(run.number) for run in runs)
     raise InputError(f"--run {number}: {folder} has runs {known} (see them with --list)")
+
+
+def shard_in(folder: Path) -> Shard | None:
+    """Return which shard of a run a folder holds, None if it holds none that can be read."""
+    try:
+        with open_store(folder) as store:
+            runs = runs_of(store)
+    except ReluVerifyError:
+        return None
+    return runs[-1].settings.shard if runs else None
 
 
 def run_line(run: Run) -> str:

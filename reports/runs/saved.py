@@ -38,8 +38,7 @@ def read(place: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_bytes().decode("utf-8"), parse_constant=_refuse)
     except FileNotFoundError:
-        hint = "rebuild it with relu-verify report" if place.is_dir() else "give a run's folder"
-        raise InputError(f"no file {str(path)!r}; {hint}, or check the path") from None
+        raise InputError(f"no file {str(path)!r}; {_instead(place)}") from None
     except (OSError, ValueError, RecursionError) as reason:
         raise InputError(
             f"{path} is not a whole report.json ({str(reason)[:200]}); rebuild it with "
@@ -62,6 +61,20 @@ def read(place: Path) -> dict[str, Any]:
     if wrong:
         raise InputError(f"{path} is no report of relu-verify: {wrong}")
     return dict(report)
+
+
+def _instead(place: Path) -> str:
+    """Say what to do where there is no report.json at a place."""
+    from reports.runs.journal import shard_in
+
+    if not place.is_dir():
+        return "give a run's folder, or check the path"
+    if shard := shard_in(place):
+        return (
+            f"{place} is shard {shard}, which has no verdicts: join all shards with relu-verify "
+            "merge, and give the folder that it writes"
+        )
+    return "rebuild it with relu-verify report, or check the path"
 
 
 def _refuse(constant: str) -> float:

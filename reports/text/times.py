@@ -9,6 +9,9 @@ from typing import Any
 def computing_words(computing: Mapping[str, Any] | None, when: str) -> str:
     """Return what computing took, "" where a report does not tell.
 
+    Seconds of workers by the clock on the wall: those of one that runs, or waits, beside another
+    add up.
+
     computing: the entry of report.json.   when: what a run's own part of it is called.
     """
     if computing is None:
@@ -16,7 +19,7 @@ def computing_words(computing: Mapping[str, Any] | None, when: str) -> str:
     least = "at least " * bool(computing["untimed"])
     own = computing["now_s"]
     of_it = "" if own is None else f", {own:.3g} s of it {when}"
-    return f"computing: {least}{computing['in_all_s']:.3g} s in all{of_it}"
+    return f"computing: {least}{computing['in_all_s']:.3g} s of worker time in all{of_it}"
 
 
 def time_words(report: Mapping[str, Any]) -> str:

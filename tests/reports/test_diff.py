@@ -336,3 +336,18 @@ def test_thresholds_that_moved_are_told_measure_by_measure(report: Report) -> No
     assert "1 threshold moved." in text
     assert "moved, n = 20, 0.9  between 2 and 8 -> above 8" in text
     assert "stayed" not in text
+
+
+def test_a_shard_is_not_to_be_rebuilt_but_merged(
+    call: Call, finished: Path, tmp_path: Path
+) -> None:
+    shard = tmp_path / "s1"
+    small = finished / "small.py"
+    assert call("run", small, "--jobs", 1, "--shard", "1/2", "--out", shard)[0] == 0
+    code, _, err = call("diff", shard, finished / "out")
+    assert code == 2
+    assert f"{shard} is shard 1/2, which has no verdicts" in err
+    assert "relu-verify merge" in err
+    assert "rebuild" not in err
+    (tmp_path / "empty").mkdir()
+    assert "rebuild it with" in call("diff", tmp_path / "empty", finished / "out")[2]

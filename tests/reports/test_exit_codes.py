@@ -18,6 +18,7 @@ from reports import exit_codes
 from reports.cli import main
 from reports.terminal import Terminated
 from tests.verify.engine.toys import write_theorem
+from verify.errors import WorkersLost
 
 ROOT = Path(__file__).parents[2]
 
@@ -100,6 +101,12 @@ def test_memory_that_runs_out_is_told_in_a_line(failing: Any) -> None:
     (line,) = err.splitlines()
     assert "memory ran out (Unable to allocate 8.00 EiB)" in line
     assert "--jobs" in line
+
+
+def test_workers_that_keep_dying_are_no_mistake_in_a_file(failing: Any) -> None:
+    code, err = failing("run", WorkersLost("worker processes died 3 times in a row"))
+    assert code == exit_codes.INTERNAL
+    assert err == "relu-verify: worker processes died 3 times in a row\n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -17,6 +17,7 @@ from properties.ablate import EXAMPLES, ablate
 from properties.ablation.findings import VERDICTS
 from reports.ablation import figures, lines, page, words
 from reports.ablation.answer import beyond, exit_code, headline, judged_in_no_row, sentence
+from reports.ablation.lines import time_left
 from reports.ablation.summary import summarise
 from reports.ablation.table import table
 from reports.commands.ablate import ablate as command
@@ -400,3 +401,13 @@ def test_what_claims_are_given_beside_the_hypotheses_is_told() -> None:
     ]
     assert "stand in its place:\n  u_is_small (of claims 1 and 2)\n" in lines.told(told)
     assert "(of claims 1 and 2): u ≤ 1." in page.render(told)
+
+
+def test_the_time_that_is_left_is_estimated_after_the_first_search() -> None:
+    assert time_left(9.0, 6, 2, 150) == ""
+    assert time_left(10.0, 6, 2, 150) == (
+        "nothing dropped took 10 s; 6 searches are left, about 30 s if each takes as long, 2 at "
+        "once; --examples 30 takes less"
+    )
+    assert "about 80 s" in time_left(20.0, 7, 2, 150)
+    assert "--examples" not in time_left(40.0, 1, 1, 4)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from reports.frontier import words
-from reports.frontier.measuring import exit_code
+from reports.frontier.lines import told
+from reports.frontier.measuring import complete, exit_code
+from reports.frontier.page import render
 from tests.reports.frontier.sample import Y_VALUES, by_start, fit, frontier, row, single
 
 
@@ -44,6 +46,19 @@ def test_numbers_have_the_digits_that_tell_them_apart() -> None:
     assert words.ends_words(row(10, 0.5, 40.0)) == ("40", "[37.6, 42.4]")
     assert words.levels_words([0.5, 0.999999999]) == "0.5 and 0.999999999"
     assert words.place_words(frontier(at={"c": 0.999999, "n": 20})) == "n = 20, c = 0.999999"
+
+
+def test_a_coarse_grid_beyond_the_budget_is_explained() -> None:
+    within, beyond = (
+        complete(frontier(budget=600, trials=trials), "", "now") for trials in (600, 650)
+    )
+    said = "650 trials, of a budget of 600 (the coarse grid, which is sampled whole"
+    assert said in words.how_measured(beyond)[0]
+    line = "Trials        650 of 600 (the coarse grid, which is sampled whole"
+    assert line in told(beyond)
+    assert "600 trials, 650 spent (the coarse grid, which is sampled whole" in render(beyond)
+    for text in (*words.how_measured(within), told(within), render(within)):
+        assert "sampled whole" not in text
 
 
 def test_what_is_dropped_is_not_said_to_imply_the_claim() -> None:

@@ -44,16 +44,15 @@ def test_a_run_that_goes_on_tells_all_of_its_time_and_now(
     out = tmp_path / "out"
     run = ("run", theorem, "--jobs", 1, "--out", out)
     assert call(*run, "--shard", "1/2")[0] == 0
-    shard = re.search(
-        r"computing: (\d+) s in all, (\d+) s of it now\]", call(*run, "--shard", "1/2")[2]
-    )
+    told = call(*run, "--shard", "1/2")[2]
+    shard = re.search(r"computing: (\d+) s of worker time in all, (\d+) s of it now\]", told)
     assert shard is not None
     before, again = map(int, shard.groups())
     assert (0 < before < BLOCKS + PARTS, again) == (True, 0)
     code, _, err = call(*run)
     assert code == 0
     total = BLOCKS + PARTS
-    assert f"; computing: {total} s in all, {total - before} s of it now]" in err
+    assert f"; computing: {total} s of worker time in all, {total - before} s of it now]" in err
     found = computing(out)
     assert (found["in_all_s"], found["now_s"], found["untimed"]) == (total, total - before, 0)
     (own,) = found["theorems"]
@@ -64,7 +63,7 @@ def test_a_run_that_goes_on_tells_all_of_its_time_and_now(
         "always_below": 10.0,
         "below_a_half": 10.0,
     }
-    assert f"computing: {total} s in all, 0 s of it now]" in call(*run)[2]
+    assert f"computing: {total} s of worker time in all, 0 s of it now]" in call(*run)[2]
     assert computing(out)["now_s"] == 0
 
 
@@ -76,11 +75,11 @@ def test_a_merge_tells_the_time_of_its_shards(call: Call, theorem: Path, tmp_pat
         assert call(*words)[0] == 0
     code, _, err = call("merge", *shards, "--out", tmp_path / "all")
     assert code == 0
-    assert f"; computing: {BLOCKS + PARTS} s in all, 0 s of it now]" in err
+    assert f"; computing: {BLOCKS + PARTS} s of worker time in all, 0 s of it now]" in err
     code, out, _ = call("report", tmp_path / "all", "--format", "md")
-    assert f"; computing: {BLOCKS + PARTS} s in all, 0 s of it in this run" in out
+    assert f"; computing: {BLOCKS + PARTS} s of worker time in all, 0 s of it in this run" in out
     page = (tmp_path / "all" / "report.html").read_text()
-    assert f"computing: {BLOCKS + PARTS} s in all, 0 s of it in this run" in page
+    assert f"computing: {BLOCKS + PARTS} s of worker time in all, 0 s of it in this run" in page
 
 
 @pytest.mark.usefixtures("second_by_second")

@@ -138,7 +138,7 @@ def test_times_are_those_of_computing_and_say_so() -> None:
         "likely": "0.250",
     }
     told = {p.attrib["name"]: p.attrib["value"] for p in root.iter("property")}
-    assert told["computing"] == "computing: 2 s in all, 0.5 s of it in this run"
+    assert told["computing"] == "computing: 2 s of worker time in all, 0.5 s of it in this run"
     assert told["time"].startswith("seconds of workers")
     assert told["wall_time_s"] == "17.2"
 

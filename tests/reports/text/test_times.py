@@ -16,10 +16,10 @@ def computing(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({}, "computing: 34.2 s in all, 0 s of it now"),
-        ({"now_s": 34.25}, "computing: 34.2 s in all, 34.2 s of it now"),
-        ({"now_s": None}, "computing: 34.2 s in all"),
-        ({"untimed": 2}, "computing: at least 34.2 s in all, 0 s of it now"),
+        ({}, "computing: 34.2 s of worker time in all, 0 s of it now"),
+        ({"now_s": 34.25}, "computing: 34.2 s of worker time in all, 34.2 s of it now"),
+        ({"now_s": None}, "computing: 34.2 s of worker time in all"),
+        ({"untimed": 2}, "computing: at least 34.2 s of worker time in all, 0 s of it now"),
     ],
 )
 def test_computing_in_words(changes: dict[str, Any], told: str) -> None:
@@ -31,8 +31,8 @@ def test_what_is_not_known_is_not_told() -> None:
     assert time_words({"wall_time_s": None}) == ""
     assert time_words({"wall_time_s": 17.2}) == "17.2 s"
     assert time_words({"wall_time_s": None, "computing": computing(now_s=None)}) == (
-        "computing: 34.2 s in all"
+        "computing: 34.2 s of worker time in all"
     )
     assert time_words({"wall_time_s": 2, "computing": computing()}) == (
-        "2 s; computing: 34.2 s in all, 0 s of it in this run"
+        "2 s; computing: 34.2 s of worker time in all, 0 s of it in this run"
     )

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 from tests.verify.engine.toys import same_claims, write_theorem
 from verify.engine.check import check
 from verify.engine.executors import ProcessPool, map_unordered, processes
-from verify.errors import InputError, ReluVerifyError, TheoremError
+from verify.errors import InputError, ReluVerifyError, TheoremError, WorkersLost
 from verify.loading import load_file
 
 IN_WORKER = "import multiprocessing, os\nif multiprocessing.parent_process() is not None:\n"
@@ -37,8 +37,11 @@ def blas_threads(_=None):
     }
 
 
-def pid_after_work(_):
-    time.sleep(0.05)
+def pid_after_meeting(folder):
+    """Return the process's number, once another process works at a task of that folder."""
+    (folder / str(os.getpid())).touch()
+    while len([*folder.iterdir()]) < 2:
+        time.sleep(0.01)
     return os.getpid()
 
 
@@ -100,9 +103,9 @@ def test_a_pool_has_at_least_one_job(jobs):
         ProcessPool(jobs)
 
 
-def test_a_pool_works_in_as_many_processes_as_it_has_jobs_and_in_none_afterwards():
+def test_a_pool_works_in_as_many_processes_as_it_has_jobs_and_in_none_afterwards(tmp_path):
     with ProcessPool(2) as pool:
-        pids = {pid for _, pid in map_unordered(pool, pid_after_work, range(8))}
+        pids = {pid for _, pid in map_unordered(pool, pid_after_meeting, [tmp_path] * 8)}
     assert len(pids) == 2
     assert os.getpid() not in pids
     for pid in pids:
@@ -143,7 +146,7 @@ def test_workers_that_always_die_are_given_up_with_the_likely_reasons(tmp_path, 
     monkeypatch.setattr(processes, "_REBUILDS", 1)
     theorem = load_file(write_theorem(tmp_path, before_drawing=ALWAYS_DIES))
     message = r"died 2 times in a row with 5 tasks still to do; .*fewer --jobs.*__main__"
-    with ProcessPool(1) as pool, pytest.raises(ReluVerifyError, match=message):
+    with ProcessPool(1) as pool, pytest.raises(WorkersLost, match=message):
         check(theorem, trials=20, executor=pool)
 
 

@@ -25,7 +25,7 @@ from verify.engine.executors.spawning import variables, worker_variables
 from verify.engine.executors.watching import WATCH, Watch
 from verify.engine.executors.window import OUTSTANDING
 from verify.engine.plan import whole
-from verify.errors import BackendUnavailable, ReluVerifyError
+from verify.errors import BackendUnavailable, ReluVerifyError, WorkersLost
 
 _CONNECTING = 5.0
 """Seconds within which a scheduler is to answer when it is first asked."""
@@ -143,7 +143,7 @@ class DaskPool(Pool):
         self, function: Callable[[Task], Result], tasks: Sequence[Task]
     ) -> Generator[tuple[Task, Result]]:
         """Yield (task, result) as they come. Raises BackendUnavailable if the cluster goes away,
-        ReluVerifyError if workers die of a task again and again."""
+        WorkersLost if workers die of a task again and again."""
         if not tasks:
             return
         order, sent = Order.of(function), carry_out_by_value()
@@ -165,7 +165,7 @@ class DaskPool(Pool):
                 if outcome is None:
                     losses += 1
                     if losses > _RESUBMISSIONS:
-                        raise ReluVerifyError(
+                        raise WorkersLost(
                             f"workers died {losses} times in a row of the same work, with "
                             f"{unfinished} tasks still to do; they may lack memory: see their "
                             "logs. What was finished is stored"

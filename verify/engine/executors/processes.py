@@ -17,7 +17,7 @@ from verify.engine.executors.pools import Pool, Result, Task
 from verify.engine.executors.spawning import variables, worker_variables
 from verify.engine.executors.window import in_window
 from verify.engine.plan import whole
-from verify.errors import ReluVerifyError
+from verify.errors import WorkersLost
 
 _REBUILDS = 3
 """How often in a row a pool may break without finishing anything."""
@@ -65,7 +65,7 @@ class ProcessPool(Pool):
     def map_unordered(
         self, function: Callable[[Task], Result], tasks: Sequence[Task]
     ) -> Generator[tuple[Task, Result]]:
-        """Yield (task, result) as they come. Raises ReluVerifyError if workers keep dying."""
+        """Yield (task, result) as they come. Raises WorkersLost if workers keep dying."""
         missing = dict(enumerate(tasks))
         deaths = 0
 
@@ -86,7 +86,7 @@ class ProcessPool(Pool):
             except BaseException as reason:
                 self._discard(kill=not isinstance(reason, Exception))
                 raise
-        raise ReluVerifyError(
+        raise WorkersLost(
             f"worker processes died {deaths} times in a row with {len(missing)} tasks still to do; "
             "they may lack memory (use fewer --jobs), or the script that started them runs again "
             "in each (put it under `if __name__ == '__main__':`). What was finished is stored"
