@@ -120,14 +120,15 @@ def _caption(row: Part, found: Part, dots: Sequence[Dot]) -> list[str]:
 
 
 def _symmetric_log(value: float) -> float:
-    return math.copysign(math.log10(1 + abs(value) / _KNEE), value)
+    """Return ± log₁₀(1 + |value|/knee), for every finite value."""
+    return math.copysign(math.log10(_KNEE + abs(value)) - math.log10(_KNEE), value)
 
 
 def _symmetric_ticks(axes: Axes) -> None:
     """Put ticks at zero and at powers of ten on either side."""
     low, high = axes.get_ylim()
     stride = max(1, math.ceil(max(-low, high) / 4))
-    powers = [10.0**k for k in range(-1, math.ceil(max(-low, high)) + 1, stride)]
+    powers = [10.0**k for k in range(-1, min(math.ceil(max(-low, high)), 308) + 1, stride)]
     values = sorted({0.0, *powers, *(-power for power in powers)})
     shown = [value for value in values if low <= _symmetric_log(value) <= high]
     axes.set_yticks([_symmetric_log(value) for value in shown], [number(v) for v in shown])

@@ -6,6 +6,7 @@ relu-verify run my_theorem.py
 import numpy as np
 
 from verify import Assumption, Axis, Control, Margin, Point, Probable, Status, Theorem, Universal
+from verify.explicit import Explicit, Field
 from verify.relu.dynamics import Network, descend_both_layers, flow_both_layers
 
 
@@ -19,6 +20,18 @@ def draw(point, generator, trials):
         generator.normal(size=(trials, n, d)) / d**0.5,
         generator.uniform(0.5, 1, (trials, n)) * generator.choice([-1, 1], (trials, n)),
         starting_weights=0.01 * generator.normal(size=(trials, m, d)) / d**0.5,
+        output_weights=signs,
+    )
+    return network.balanced(signs)
+
+
+def small(values):
+    """Build one network of small whole numbers, to shrink to."""
+    signs = np.resize([1.0, -1.0], values["m"])
+    network = Network.from_features(
+        values["features"],
+        values["labels"],
+        starting_weights=values["start"],
         output_weights=signs,
     )
     return network.balanced(signs)
@@ -39,9 +52,10 @@ def examples_are_independent(trial):
 
 
 def balance_is_kept(trial):
-    """Training keeps every v_k² − ‖w_k‖² to within 1e-6 of ‖θ‖²/2, θ all the weights."""
-    moved = trial.run.imbalance_gained.max(axis=-1)
-    return Margin(moved / trial.run.half_squared_norm, 1e-6, scale=1e-6)
+    """Training keeps every v_k² − ‖w_k‖² to within 1e-6 of the start's or the end's ‖θ‖²/2."""
+    moved, end = trial.run.imbalance_gained.max(axis=-1), trial.run.half_squared_norm
+    size = np.maximum(end, np.sum(trial.problem.output_weights**2, axis=-1))  # a balanced start
+    return Margin(moved / size, 1e-6, scale=1e-6)
 
 
 def loss_tends_to_zero(trial):
@@ -64,6 +78,15 @@ theorem = Theorem(
         Axis("n", 1, 3, "integer", meaning="examples"),
         Axis("m", 1, 6, "integer", meaning="neurons, of output signs + and − in turn"),
         Axis("d", 8, 100, "integer", meaning="features"),
+    ),
+    small=Explicit(
+        sizes={"n": (1, 2), "m": (1, 2), "d": (1, 2)},
+        fields={
+            "features": Field(-3, 3, ("n", "d"), symbol="X"),
+            "labels": Field(-3, 3, ("n",), nonzero=True, symbol="y"),
+            "start": Field(-4, 4, ("m", "d"), denominator=64, nonzero=True, symbol="W_0"),
+        },
+        build=small,
     ),
     claims=(
         Universal(balance_is_kept),

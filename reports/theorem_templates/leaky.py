@@ -6,7 +6,8 @@ relu-verify run my_theorem.py
 import numpy as np
 
 from verify import Assumption, Axis, Control, Margin, Point, Probable, Status, Theorem, Universal
-from verify.relu import Ensemble, Spectrum
+from verify.explicit import Explicit, Field
+from verify.relu import Ensemble, Problem, Spectrum
 from verify.relu.dynamics import Activation, leaky_descent
 
 LEAK = 0.2  # φ(z) = max(z, LEAK·z)
@@ -18,6 +19,13 @@ def draw(point, generator, trials):
     """Draw a batch of regression problems, a `verify.relu.Problem`."""
     law = Ensemble(int(point["n"]), Spectrum.isotropic(point["d"]), relative_step=point["c"])
     return law.draw(generator, trials)
+
+
+def small(values):
+    """Build one problem of small whole numbers, X = [diagonal | column], to shrink to."""
+    x = np.column_stack([np.diag(values["diagonal"]), values["column"]])
+    start, step = values["start"][None, :], values["c"] / np.sum(x**2)
+    return Problem.from_features(x, values["labels"], starting_predictions=start, step_size=step)
 
 
 # 2. What happens on them: gradient descent, followed to its exact limit. In the run, B trials of n
@@ -75,6 +83,17 @@ theorem = Theorem(
         Axis("n", 1, 12, "integer", meaning="examples"),
         Axis("d", 100, 10_000, "integer", meaning="features"),
         Axis("c", 0.2, 1.5, simplest=0.5, meaning="relative step size"),
+    ),
+    small=Explicit(
+        sizes={"n": (1, 3)},
+        fields={
+            "diagonal": Field(1, 3, ("n",)),
+            "column": Field(-3, 3, ("n",)),
+            "labels": Field(-3, 3, ("n",), nonzero=True, symbol="y"),
+            "start": Field(1, 4, ("n",), denominator=16, symbol="β⁰"),
+            "c": Field(4, 24, denominator=16),
+        },
+        build=small,
     ),
     claims=(
         Universal(limit_is_the_nearest_zero_loss_point, given=GIVEN),

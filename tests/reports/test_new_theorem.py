@@ -10,11 +10,13 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from reports.cli import main
 from reports.new_theorem import TEMPLATES, write_new
 from verify import InputError, load_file
+from verify.trial import Trial
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 OPTIONS = {"deviations": [], "relu": ["--relu"], "leaky": ["--leaky"], "flow": ["--flow"],
@@ -46,6 +48,7 @@ def test_what_is_written_verifies_at_once_with_its_control_refuted(command: Any,
     assert theorem.id == "mine"
     assert theorem.assumptions
     assert theorem.axes
+    assert kind == "deviations" or theorem.small is not None, "what a search shrinks to"
     first = shlex.split(next(line for line in out.splitlines() if "relu-verify run" in line), True)
     code, out, _ = command(*first[1:], "--jobs", "1")
     assert code == 0, out
@@ -53,6 +56,19 @@ def test_what_is_written_verifies_at_once_with_its_control_refuted(command: Any,
     controls = [v["verdict"] for v in verdicts if v["expected"] == "refuted"]
     assert controls == ["refuted"]
     assert {v["verdict"] for v in verdicts if v["expected"] == "supported"} == {"supported"}
+
+
+def test_the_flow_template_stays_true_where_the_two_ends_are_one(
+    command: Any, tmp_path: Path
+) -> None:
+    """Of labels that are all positive, flow and descent both end at the minimum itself."""
+    theorem = load_file(write_new(str(tmp_path / "mine"), "flow"))
+    claim = theorem.claim("flow_ends_no_farther_than_descent")
+    drawn = theorem.draw(theorem.cells[0], np.random.default_rng(0), 50)
+    problem = drawn.select(np.flatnonzero(drawn.positives.all(axis=-1)))
+    assert problem.batch > 1
+    trial = Trial(theorem, None, problem, problem.batch)
+    assert claim.inequality(trial).holds.all()
 
 
 def test_of_several_kinds_the_last_is_written(command: Any) -> None:

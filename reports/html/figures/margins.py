@@ -111,7 +111,8 @@ def _boxes(axes: Axes, rows: Sequence[tuple[float, Sequence[float]]]) -> None:
 
 
 def _symmetric_log(value: float) -> float:
-    return math.copysign(math.log10(1 + abs(value) / _KNEE), value)
+    """Return ± log₁₀(1 + |value|/knee), for every finite value."""
+    return math.copysign(math.log10(_KNEE + abs(value)) - math.log10(_KNEE), value)
 
 
 def _symmetric_ticks(axes: Axes) -> None:
@@ -119,7 +120,7 @@ def _symmetric_ticks(axes: Axes) -> None:
     low, high = axes.get_xlim()
     reach = max(-low, high)
     stride = max(1, math.ceil(reach / 4))
-    powers = [10.0**k for k in range(0, math.ceil(reach) + 1, stride)]
+    powers = [10.0**k for k in range(0, min(math.ceil(reach), 308) + 1, stride)]
     values = sorted({0.0, *powers, *(-power for power in powers)})
     shown = [v for v in values if low <= _symmetric_log(v) <= high]
     axes.set_xticks([_symmetric_log(v) for v in shown], [number(v) for v in shown])

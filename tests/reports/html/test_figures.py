@@ -365,7 +365,11 @@ def test_a_single_quantile_and_a_level_axis_can_be_drawn():
 
 @pytest.mark.parametrize(
     ("margins", "ticks"),
-    [(MARGINS, {"0", "0.15"}), ([-2.2e11, -1e9, -1e3, -1.0, 0.5, 0.7, 1.0], {"0", "−10⁸"})],
+    [
+        (MARGINS, {"0", "0.15"}),
+        ([-2.2e11, -1e9, -1e3, -1.0, 0.5, 0.7, 1.0], {"0", "−10⁸"}),
+        ([-1e3, -1.0, 0.5, 0.7, 1.0, 1e9, 1.7e308], {"0"}),
+    ],
 )
 def test_margins_far_from_zero_are_drawn_on_a_log_axis(margins, ticks):
     claim = {"claim": "far", "cells": [{**CELLS[0], "margins": margins}]}
