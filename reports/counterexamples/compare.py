@@ -71,7 +71,8 @@ def compared(theorem: Theorem, example: Counterexample, found: Confirmed) -> Com
 def differences(stored: Any, today: Any, where: str = "", tolerance: float = 0.0) -> Iterator[str]:
     """Yield a line for every number, truth value or name that is not the same in both.
 
-    Words on an inequality ("reads") and on a point ("coordinate") may change. Lists of statements are compared by their ids.
+    Words on an inequality ("reads") and on a point ("coordinate") may change. Lists of statements
+    are compared by their ids.
     tolerance: relative, of numbers that are no strings.
     """
     if isinstance(stored, Mapping) and isinstance(today, Mapping):

@@ -71,9 +71,9 @@ def test_page_and_markdown_say_all_of_it(report: dict[str, Any]) -> None:
 def test_a_page_says_which_hypothesis_a_control_violates() -> None:
     page = shown(render(sample()))
     told = (
-        "In scope of the claim, outside the theorem's: c = 0.02, outside the range tested, 0.25 to "
-        "1.2 (step_is_bounded_below, by 0.23) First departs from the theorem at step 3 Violated in 10 "
-        "of 200 in scope, 1 undecided at n = 20, c = 0.02: probability 0.024 to 0.097 at "
+        "In scope of the claim, outside the theorem's: c = 0.02, outside the range tested, 0.25 "
+        "to 1.2 (step_is_bounded_below, by 0.23) First departs from the theorem at step 3 Violated "
+        "in 10 of 200 in scope, 1 undecided at n = 20, c = 0.02: probability 0.024 to 0.097 at "
         "confidence 0.95"
     )
     assert told in page

@@ -120,8 +120,16 @@ def test_a_dropped_hypothesis_leaves_the_other_hypotheses_as_the_scope() -> None
 @pytest.mark.parametrize(
     ("axes", "point", "told"),
     [
-        ((Axis("n", 1, 90, inside=(5, 50)),), Point(n=1), "n = 1, outside the range tested, 5 to 50"),
-        ((Axis("n", 1, 90, inside=(0.1 + 1, 2)),), Point(n=3.5), "n = 3.5, outside the range tested, 1.1 to 2"),
+        (
+            (Axis("n", 1, 90, inside=(5, 50)),),
+            Point(n=1),
+            "n = 1, outside the range tested, 5 to 50",
+        ),
+        (
+            (Axis("n", 1, 90, inside=(0.1 + 1, 2)),),
+            Point(n=3.5),
+            "n = 3.5, outside the range tested, 1.1 to 2",
+        ),
         ((Axis("n", 0, 90, inside=(5, 5)),), Point(n=1), "n = 1, outside the range tested, 5"),
         ((Axis("n", 1, 90, inside=(1, 5)),), Point(n=3), ""),
         ((Axis("n", 1, 90, inside=(3, 5)),), Point(n=3), ""),
