@@ -24,7 +24,7 @@ from verify.relu.certificate import (
     straight_line,
     uncertainty,
 )
-from verify.relu.problem import Problem
+from verify.relu.problem import Problem, require_problem
 from verify.tolerances import REGULAR_ABOVE, epsilon
 
 Host = np.ndarray[Any, Any]
@@ -137,8 +137,9 @@ def descend(problem: Problem, max_steps: int = MAX_STEPS) -> Run:
     Everything stays where the problem's arrays are; what the host has to know comes at the end.
 
     max_steps: at least 1; problems without a certificate by then are "undecided".
-    Raises InputError for max_steps below 1.
+    Raises InputError for max_steps below 1, and for what is no Problem.
     """
+    require_problem(problem)
     if not isinstance(max_steps, int | np.integer) or max_steps < 1:
         raise InputError(f"max_steps={max_steps!r}, expected a whole number of at least 1")
     running = _begin(problem)

@@ -22,7 +22,7 @@ from verify.arrays import Array, array_namespace, to_numpy
 from verify.errors import InputError
 from verify.relu.least_norm import LeastNorm
 from verify.relu.pair import MOST_ENUMERATED, enumerate_modes, relaxation
-from verify.relu.problem import Problem
+from verify.relu.problem import Problem, require_problem
 from verify.tolerances import IDENTITY, KKT, REGULAR_ABOVE
 
 
@@ -79,9 +79,11 @@ def minimum_norm(problem: Problem) -> MinimumNorm:
     relaxation gives the bracket's lower end; with n ≤ 10 trying all 2ⁿ choices of which neurons
     are active closes it.
 
-    Raises InputError where the Gram matrix is not positive definite, and for other neurons: no
-    comparator is known for them (those of one sign share the norm, theory §5).
+    Raises InputError for what is no Problem, where the Gram matrix is not positive definite, and
+    for other neurons: no comparator is known for them (those of one sign share the norm, theory
+    §5).
     """
+    require_problem(problem)
     problem.require_one_neuron_a_class(
         "neurons of one sign share the norm, and no comparator is known for them"
     )

@@ -18,7 +18,7 @@ import numpy as np
 from verify.arrays import Array, array_namespace, to_numpy
 from verify.errors import InputError
 from verify.relu.minimum_norm import alone, mirror, require_regular
-from verify.relu.problem import Problem
+from verify.relu.problem import Problem, require_problem
 from verify.tolerances import KKT
 
 
@@ -54,9 +54,11 @@ class NearestMinimum:
 def nearest_minimum(problem: Problem) -> NearestMinimum:
     """Return the global minima nearest to the starts.
 
-    Raises InputError where the Gram matrix is not positive definite, and for more than one
-    neuron: the global minima of several are no convex set, and nearest is no convex program.
+    Raises InputError for what is no Problem, where the Gram matrix is not positive definite, and
+    for more than one neuron: the global minima of several are no convex set, and nearest is no
+    convex program.
     """
+    require_problem(problem)
     if problem.neurons != 1:
         raise InputError(
             f"problem has m={problem.neurons} neurons, expected one: the global minima of several "

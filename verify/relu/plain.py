@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from verify.arrays import Array, array_namespace, to_numpy
-from verify.relu.problem import Problem
+from verify.relu.problem import Problem, require_problem
 
 _HELD = 1e100
 """Size of the residual at which a run that diverges stays put, before it overflows."""
@@ -44,8 +44,10 @@ class PlainRun:
 def descend_plainly(problem: Problem, max_steps: int = 2_000, tolerance: float = 1e-13) -> PlainRun:
     """Take gradient steps until every covered residual is below `tolerance` times max|y|.
 
-    Only two rows of state are kept, whatever the number of steps.
+    Only two rows of state are kept, whatever the number of steps. Raises InputError for what is no
+    Problem.
     """
+    require_problem(problem)
     xp = array_namespace(problem.gram)
     gram = problem.gram
     signs = problem.signs[:, :, None]

@@ -186,9 +186,9 @@ class Problem:
                 "example and one feature"
             )
         check_finite("features", features, xp)
-        if float(xp.max(xp.abs(features))) > _HUGE**0.5:
+        if float(xp.max(xp.abs(features))) > HUGE**0.5:
             raise InputError(
-                f"features reach beyond {_HUGE**0.5:g}, where their Gram matrix overflows: rescale "
+                f"features reach beyond {HUGE**0.5:g}, where their Gram matrix overflows: rescale "
                 "them by s and the step by 1/s², which changes nothing else"
             )
         if (starting_weights is None) == (starting_predictions is None):
@@ -422,15 +422,26 @@ def _check_magnitude(problem: Problem, xp: Any) -> None:
     }
     for name, array in sizes.items():
         largest = float(xp.max(xp.abs(array)))
-        if largest > _HUGE or 0 < largest < 1 / _HUGE:
+        if largest > HUGE or 0 < largest < 1 / HUGE:
             raise InputError(
-                f"{name} has the size {largest:.3g}, expected between {1 / _HUGE:g} and {_HUGE:g}: "
+                f"{name} has the size {largest:.3g}, expected between {1 / HUGE:g} and {HUGE:g}: "
                 "rescale features by s, the step by 1/s² and labels and start by t, which changes "
                 "nothing else"
             )
 
 
-_HUGE = 1e100
+HUGE = 1e100
+"""The largest size of any number of a problem: their products then stay within doubles."""
+
+
+def require_problem(problem: Any) -> None:
+    """Raise InputError for what is no Problem, such as a Network of `verify.relu.dynamics`."""
+    if not isinstance(problem, Problem):
+        raise InputError(
+            f"problem is a {type(problem).__name__}, expected a Problem of verify.relu; for a "
+            "Network there are flow_both_layers, descend_both_layers, flow_logistic and "
+            "descend_logistic"
+        )
 
 
 def _check_semidefinite(problem: Problem, xp: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ class Activation:
     slope_below: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.slope_below < 1:
+        if not isinstance(self.slope_below, Real) or not 0 <= self.slope_below < 1:
             raise InputError(
                 f"slope_below={self.slope_below!r}, expected a number in [0, 1): 0 is the ReLU"
             )

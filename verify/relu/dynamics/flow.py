@@ -57,7 +57,7 @@ from verify.relu.dynamics.regime import (
 from verify.relu.dynamics.rest import come_to_rest
 from verify.relu.dynamics.spreading import after_event
 from verify.relu.dynamics.watched import holding, predictions_apart
-from verify.relu.problem import Problem
+from verify.relu.problem import Problem, require_problem
 
 Host = np.ndarray[Any, Any]
 
@@ -173,8 +173,10 @@ class FlowRun:
 def flow(problem: Problem, activation: Activation = RELU, max_events: int = MAX_EVENTS) -> FlowRun:
     """Follow gradient flow on every problem of the batch to its limit.
 
-    max_events: at least 1; flows with more are "undecided".   Raises InputError for less.
+    max_events: at least 1; flows with more are "undecided".   Raises InputError for less, and for
+    what is no Problem.
     """
+    require_problem(problem)
     if not isinstance(max_events, int | np.integer) or max_events < 1:
         raise InputError(f"max_events={max_events!r}, expected a whole number of at least 1")
     ends = [

@@ -25,7 +25,7 @@ from verify.linear_algebra import solve_on
 from verify.relu.certificate import rounding
 from verify.relu.descent import CERTIFIED, DIVERGED, MAX_STEPS, UNDECIDED, Run
 from verify.relu.dynamics.activation import Activation
-from verify.relu.problem import Problem
+from verify.relu.problem import Problem, require_problem
 from verify.tolerances import REGULAR_ABOVE, epsilon, summation
 
 Host = np.ndarray[Any, Any]
@@ -45,8 +45,10 @@ def leaky_descent(problem: Problem, activation: Activation, max_steps: int = MAX
     where G is singular.
 
     max_steps: at least 1; problems without a certificate by then are "undecided".
-    Raises InputError for max_steps below 1, and for the ReLU (`descend` is for that).
+    Raises InputError for max_steps below 1, for the ReLU (`descend` is for that), and for what is
+    no Problem.
     """
+    require_problem(problem)
     if not isinstance(max_steps, int | np.integer) or max_steps < 1:
         raise InputError(f"max_steps={max_steps!r}, expected a whole number of at least 1")
     if activation.slope_below == 0:

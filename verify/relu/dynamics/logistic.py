@@ -22,7 +22,7 @@ from verify.relu.dynamics.direction import Direction, direction
 from verify.relu.dynamics.kinks import ABOVE, BELOW, HELD, Motion
 from verify.relu.dynamics.margin import require_signs, stable_rank
 from verify.relu.dynamics.margin_points import settle_kinks
-from verify.relu.dynamics.network import Network
+from verify.relu.dynamics.network import Network, require_network
 from verify.relu.dynamics.network_flow import Flowing, flow
 from verify.relu.dynamics.two_layers import CONVERGED
 
@@ -127,8 +127,8 @@ def flow_logistic(
     """Follow the rescaled flow of the first layer until its direction is certain.
 
     tolerance: error allowed in a step, as a share of each neuron's length.
-    Raises InputError for labels other than ±1, an example of length zero, max_steps below 1, or a
-    tolerance that is not above 0 and at most 1e-6.
+    Raises InputError for what is no Network, labels other than ±1, an example of length zero,
+    max_steps below 1, or a tolerance that is not above 0 and at most 1e-6.
     """
     _require(network, max_steps)
     if not 0 < tolerance <= _COARSEST:
@@ -171,8 +171,8 @@ def descend_logistic(
     at its last step.
 
     step_size: η, in units of 1/(v_k²‖x‖²); certificates need η ≤ 2/max_i‖∇f(x_i)‖².
-    Raises InputError for labels other than ±1, an example of length zero, max_steps below 1, a step
-    that is not positive or beyond any use, or `near` below 0.
+    Raises InputError for what is no Network, labels other than ±1, an example of length zero,
+    max_steps below 1, a step that is not positive or beyond any use, or `near` below 0.
     """
     _require(network, max_steps)
     if not step_size > 0:
@@ -268,6 +268,7 @@ class _Collected:
 
 
 def _require(network: Network, max_steps: int) -> None:
+    require_network(network)
     require_signs(network.labels)
     if not (network.lengths > 0).all():
         raise InputError("an example has length 0, so that its margin is 0 for ever; drop it")

@@ -58,8 +58,10 @@ class NearOrthogonality:
 def near_orthogonality(gram: Array) -> NearOrthogonality:
     """Measure it for Gram matrices (B, n, n).
 
-    Raises InputError where an example is zero, a value is not finite, or R² is above 1e100.
+    Raises InputError for an array without a batch axis, and where an example is zero, a value is
+    not finite, or R² is above 1e100.
     """
+    _require_batch("gram", gram, 3, "(B, n, n)")
     xp = array_namespace(gram)
     if not bool(xp.all(xp.isfinite(gram))):
         raise InputError("gram has values that are NaN or infinite; remove or impute them")
@@ -106,7 +108,17 @@ class LinearMargin:
 
 
 def linear_margin(gram: Array, labels: Array) -> LinearMargin:
-    """Solve for Gram matrices (B, n, n), positive definite, and labels ±1, (B, n)."""
+    """Solve for Gram matrices (B, n, n), positive definite, and labels ±1, (B, n).
+
+    Raises InputError for arrays without a batch axis or of other shapes, and other labels.
+    """
+    _require_batch("gram", gram, 3, "(B, n, n)")
+    _require_batch("labels", labels, 2, "(B, n)")
+    if gram.shape != (*labels.shape, labels.shape[-1]):
+        raise InputError(
+            f"gram has shape {tuple(gram.shape)} and labels {tuple(labels.shape)}, expected "
+            "(B, n, n) and (B, n)"
+        )
     require_signs(labels)
     xp = array_namespace(gram)
     signed = labels[:, :, None] * gram * labels[:, None, :]
@@ -117,6 +129,15 @@ def linear_margin(gram: Array, labels: Array) -> LinearMargin:
     return LinearMargin(found, program.residuals(found), 1 / xp.sqrt(square))
 
 
+def _require_batch(name: str, array: Array, axes: int, expected: str) -> None:
+    """Raise InputError for an array of another number of axes."""
+    if array.ndim != axes:
+        raise InputError(
+            f"{name} has shape {tuple(array.shape)}, expected {expected}; of a single one, pass "
+            f"{name}[None]"
+        )
+
+
 def require_signs(labels: Array) -> None:
     """Raise InputError where labels are not ±1."""
     xp = array_namespace(labels)
@@ -125,7 +146,11 @@ def require_signs(labels: Array) -> None:
 
 
 def stable_rank(weight_gram: Array) -> Array:
-    """Return ‖W‖_F²/‖W‖₂² from WWᵀ, (B, m, m), (B,): dimensionless, from 1 to m; NaN for W = 0."""
+    """Return ‖W‖_F²/‖W‖₂² from WWᵀ, (B, m, m), (B,): dimensionless, from 1 to m; NaN for W = 0.
+
+    Raises InputError for an array without a batch axis.
+    """
+    _require_batch("weight_gram", weight_gram, 3, "(B, m, m)")
     xp = array_namespace(weight_gram)
     largest = xp.linalg.eigvalsh(weight_gram)[:, -1]
     some = largest > 0

@@ -17,7 +17,7 @@ import numpy as np
 
 from verify.errors import InputError
 from verify.relu.dynamics.kinks import ABOVE, BELOW, HELD
-from verify.relu.dynamics.network import Network
+from verify.relu.dynamics.network import Network, require_network
 from verify.relu.gram import Gram
 from verify.relu.least_norm import LeastNorm
 from verify.tolerances import REGULAR_ABOVE
@@ -51,9 +51,10 @@ class MarginPoint:
 def margin_point(network: Network, sides: Host) -> MarginPoint:
     """Solve for one network and the sides (m, n) of its kinks.
 
-    Raises InputError for a batch of several, or sides of another shape or other than those of
-    `kinks`.
+    Raises InputError for what is no Network, a batch of several, or sides of another shape
+    or other than those of `kinks`.
     """
+    require_network(network)
     if network.batch != 1:
         raise InputError(f"network has batch={network.batch}, expected 1: each has its own program")
     shape = (network.neurons, network.examples)

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from verify.arrays import as_array, to_numpy
+from verify.errors import InputError
 from verify.relu.dynamics.activation import RELU, Activation
 from verify.relu.inputs import batched, check_finite, check_symmetric, spread
-from verify.relu.problem import Problem
+from verify.relu.problem import HUGE, Problem
 
 Host = np.ndarray[Any, Any]
 
@@ -75,7 +76,8 @@ class Network:
         """Build networks from Gram matrices (n, n), labels (n,), starting predictions (m, n),
         output weights (m,) and perpendicular_gram (m, m), each with a batch axis where wanted.
 
-        Raises InputError for shapes that do not fit, values that are not finite, a Gram matrix
+        Raises InputError for shapes that do not fit, values that are not finite or of a size whose
+        products overflow, a Gram matrix
         that is not symmetric positive semi-definite, or starting predictions that no
         weights attain.
         """
@@ -83,6 +85,11 @@ class Network:
         output = _on_the_host("output_weights", output_weights)
         output = batched(output, 1, "output_weights", "(m,)", np)
         check_finite("output_weights", output, np)
+        if (largest := float(np.abs(output).max(initial=0.0))) > HUGE:
+            raise InputError(
+                f"output_weights has the size {largest:.3g}, expected at most {HUGE:g}: beyond, "
+                "products overflow; rescale them"
+            )
         # What a problem of fixed signs asks of its data and its start is asked here too.
         checked = Problem.from_gram(
             gram,
@@ -208,3 +215,12 @@ def _on_the_host(name: str, values: Any) -> Host:
 
 
 _BATCHED = ("gram", "labels", "starting_predictions", "output_weights", "perpendicular_gram")
+
+
+def require_network(network: Any) -> None:
+    """Raise InputError for what is no Network, such as a Problem of fixed output signs."""
+    if not isinstance(network, Network):
+        raise InputError(
+            f"network is a {type(network).__name__}, expected a Network of verify.relu.dynamics; "
+            "for a Problem there are descend and flow"
+        )

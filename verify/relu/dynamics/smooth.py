@@ -25,7 +25,7 @@ from verify.linear_algebra import solve_on
 from verify.relu.descent import CERTIFIED, UNDECIDED
 from verify.relu.dynamics.activation import SmoothActivation
 from verify.relu.minimum_norm import require_regular
-from verify.relu.problem import Problem
+from verify.relu.problem import Problem, require_problem
 
 Host = np.ndarray[Any, Any]
 
@@ -77,9 +77,10 @@ class SmoothRun:
 def smooth_flow(problem: Problem, activation: SmoothActivation) -> SmoothRun:
     """Follow gradient flow until its limit is certain.
 
-    Raises InputError for more than one neuron, arrays that are not numpy's, and a Gram matrix that
-    is not positive definite.
+    Raises InputError for what is no Problem, more than one neuron, arrays that are not numpy's, and
+    a Gram matrix that is not positive definite.
     """
+    require_problem(problem)
     if problem.neurons != 1:
         raise InputError(f"problem has m={problem.neurons} neurons, expected one")
     if not isinstance(problem.gram, np.ndarray):

@@ -28,7 +28,7 @@ from verify.relu.dynamics.activation import RELU, Activation
 from verify.relu.dynamics.exponentials import first_zeros
 from verify.relu.dynamics.regime import Modes, Point, Regime, Setting, point, regime, rounding
 from verify.relu.dynamics.watched import predictions_apart
-from verify.relu.problem import Problem
+from verify.relu.problem import Problem, require_problem
 
 Host = np.ndarray[Any, Any]
 
@@ -77,8 +77,10 @@ def descend_in_small_steps(
     """Run gradient descent on every problem of the batch to its limit, however small the step is.
 
     max_jumps: at least 1; runs with more are "undecided".
-    Raises InputError for less, and where ηλ_max(M) reaches 1 (then `descend` is fast).
+    Raises InputError for less, for what is no Problem, and where ηλ_max(M) reaches 1 (then
+    `descend` is fast).
     """
+    require_problem(problem)
     if not isinstance(max_jumps, int | np.integer) or max_jumps < 1:
         raise InputError(f"max_jumps={max_jumps!r}, expected a whole number of at least 1")
     steps = to_numpy(problem.step_size).tolist()

@@ -27,7 +27,7 @@ from verify.arrays import as_array, to_numpy
 from verify.errors import InputError
 from verify.relu.descent import CERTIFIED, DIVERGED, UNDECIDED
 from verify.relu.dynamics.kinks import ABOVE, HELD, Motion
-from verify.relu.dynamics.network import Network
+from verify.relu.dynamics.network import Network, require_network
 from verify.relu.dynamics.network_flow import Flowing, flow
 from verify.relu.dynamics.zero_loss import Arrival, arrival
 
@@ -140,9 +140,10 @@ def flow_both_layers(
     tolerance: error allowed in a step, as a share of each neuron's length, and small to what is
     left to go. The path is as exact as that; what is certified is where it leads from the state
     reached.
-    Raises InputError for max_steps below 1, a tolerance outside [1e-13, 1e-6], or settled that is
-    not at least 0.
+    Raises InputError for what is no Network, max_steps below 1, a tolerance outside
+    [1e-13, 1e-6], or settled that is not at least 0.
     """
+    require_network(network)
     _require_steps(max_steps)
     _require_settled(settled)
     if not _is_number(tolerance) or not FINEST <= tolerance <= COARSEST:
@@ -217,9 +218,10 @@ def descend_both_layers(
 
     step_size: η, a number or (B,).
     slope_at_zero: φ'(0), 0 or 1.
-    Raises InputError for a step that is not positive and finite or of another shape, max_steps
-    below 1, settled that is not at least 0, or another slope_at_zero.
+    Raises InputError for what is no Network, a step that is not positive and finite or of
+    another shape, max_steps below 1, settled that is not at least 0, or another slope_at_zero.
     """
+    require_network(network)
     _require_steps(max_steps)
     _require_settled(settled)
     if slope_at_zero not in (0, 1):
