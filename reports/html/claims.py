@@ -84,10 +84,12 @@ def _cell(cell: Part, rank: int) -> dict[str, Any]:
 
 def _counterexample(entry: Part, folder: str) -> dict[str, Any]:
     facts = entry.get("summary") or {}
+    assumed = (entry.get("severity") or {}).get("assumptions") or ()
     return {
         "kind": entry.get("kind") or "",
         "file": entry.get("file") or "",
         "margin": entry.get("margin"),
+        "outside": any(a["role"] == "hypothesis" and a["state"] == "violated" for a in assumed),
         "severity": [
             typography.capitalize_first(line)
             for line in words(entry.get("severity") or {}, bool(entry.get("searched")))

@@ -83,12 +83,16 @@ def _medians(measure: Part) -> str:
     if not middles:
         return ""
     values = [middle["value"] for middle in middles]
-    low = min(v if (v := m.get("low")) is not None else -float("inf") for m in middles)
-    high = max(v if (v := m.get("high")) is not None else float("inf") for m in middles)
+    ends = [(m["low"], m["high"]) for m in middles if None not in (m.get("low"), m.get("high"))]
     least, most = number(min(values), 3), number(max(values), 3)
     told = least if least == most else f"{least} to {most}"
     cells = measure["cells"]
     several = f" {at_points(cells)}" * (len(cells) > 1)
     infinite = sum(map(has_value, cells)) - len(middles)
     several += f", not finite at {infinite} of them" * bool(infinite)
+    if not ends:
+        return f"median {told}{several}"
+    short = len(middles) - len(ends)
+    several += f", with an open interval at {short} of them" * bool(short)
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
     return f"median {told} [{number(low, 3)}, {number(high, 3)}]{several}"

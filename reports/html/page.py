@@ -197,13 +197,18 @@ def _standing(claims: Sequence[Part], controls: Sequence[Part]) -> dict[str, Any
 
 
 def _limits(theorems: Sequence[Part]) -> list[Part]:
-    """Return the refuted controls at whose points most trials break a theorem's chain."""
+    """Return the refuted controls that show where theorems end: those at whose points most trials
+    break the theorem's chain; without a chain, those refuted outside a hypothesis of it."""
     found = []
     for theorem in theorems:
-        cells = theorem["chain"]["cells"] if theorem["chain"] else ()
+        refuted = [c for c in theorem["controls"] if c["as_expected"]]
+        if theorem["chain"] is None:
+            found += [c for c in refuted if any(e["outside"] for e in c["counterexamples"])]
+            continue
+        cells = theorem["chain"]["cells"]
         broken = [cell["controls"] for cell in cells if 2 * sum(cell["first"]) > cell["trials"]]
         names = {name for controls in broken for name in controls}
-        found += [c for c in theorem["controls"] if c["claim"] in names and c["as_expected"]]
+        found += [c for c in refuted if c["claim"] in names]
     return found
 
 

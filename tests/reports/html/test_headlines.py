@@ -60,3 +60,13 @@ def test_a_measure_that_measured_nothing_has_no_headline():
     assert headline(told("quantiles", [{**spread(10.0, 1.0), "quantiles": []}])) == ""
     assert headlines([told("frequency", [empty])]) == []
     assert headlines([]) == []
+
+
+def test_an_interval_without_an_end_is_not_told_as_one_that_reaches_to_infinity():
+    open_ended = spread(100.0, 2.0)
+    open_ended["quantiles"][1]["high"] = None
+    found = told("quantiles", [spread(10.0, 1.0), open_ended], axis="δ")
+    assert headline(found) == (
+        "δ: median 1 to 2 [0.98, 1.03] at 2 points, with an open interval at 1 of them"
+    )
+    assert headline(told("quantiles", [open_ended], axis="δ")) == "δ: median 2"
