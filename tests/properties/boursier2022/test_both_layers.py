@@ -216,6 +216,17 @@ def test_a_flow_without_a_certificate_decides_nothing(claim: str) -> None:
     assert np.isnan(unmeasured).all()
 
 
+def test_an_excess_below_the_error_of_the_run_is_told_as_that_error() -> None:
+    """Nothing that fits orthogonal inputs has less than the least norm: below 0 is rounding."""
+    trial = changed(PLAIN, "run", with_norm(1 - 1e-9))
+    _excess, error = networks.excess_and_error(trial.run)
+    measured = both_layers.excess_of_the_norm(trial)
+    np.testing.assert_array_equal(measured, error)
+    assert (measured > 0).all()
+    more = both_layers.excess_of_the_norm(changed(PLAIN, "run", with_norm(1.5)))
+    np.testing.assert_allclose(more, 0.5)
+
+
 # Scope.
 
 
