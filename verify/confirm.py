@@ -20,6 +20,7 @@ from verify.engine.evaluate import margin_of
 from verify.errors import InputError, TheoremError
 from verify.exact import Exact, ExactMargin, NotDecided
 from verify.margin import holds_beyond
+from verify.severity import decided_exactly
 from verify.theorem import Theorem
 from verify.tolerances import IDENTITY
 from verify.writing import jsonable
@@ -34,9 +35,10 @@ class Confirmed:
     outcome: "exact" — the claim is violated and every assumption of the scope that has an exact
     form holds; "undecided" — exact arithmetic says that the claim holds, or that an assumption
     fails, or cannot tell: no counterexample; "no exact form" — nothing was computed.
-    example: with `exact` filled and the evidence "exact" where that is the outcome, otherwise as
-    it was given.   reason: the outcome in words.   contradicted: where it is "undecided", whether
-    exact arithmetic contradicts the violation; otherwise it cannot tell.
+    example: with `exact` filled, the evidence "exact" and its severity's scope as that decides it,
+    where that is the outcome, otherwise as it was given.   reason: the outcome in words.
+    contradicted: where it is "undecided", whether exact arithmetic contradicts the violation;
+    otherwise it cannot tell.
     """
 
     outcome: Outcome
@@ -90,7 +92,8 @@ def confirm(theorem: Theorem, example: Counterexample) -> Confirmed:
         check_exact(entry, example.claim, example.without)
     except InputError as reason:
         raise TheoremError(f"{whereabouts('exact form', exact.document)}: {reason}") from reason
-    confirmed = replace(example, exact=entry, evidence=EXACT)
+    severity = decided_exactly(example.severity, entry)
+    confirmed = replace(example, exact=entry, evidence=EXACT, severity=severity)
     return Confirmed("exact", confirmed, f"exactly the claim fails: {told(claim)} is false")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -34,11 +34,13 @@ CONFIDENCE = 0.95
 class Assumed:
     """An assumption on the instance that violates a claim.
 
-    margin: dimensionless, negative where it is violated.   role: "scope", what puts an instance
-    in the claim's scope; "dropped", what would too, had it not been left out; "hypothesis", what
-    the theorem assumes, and the claim is not given.   coordinate: what a violated one comes from,
-    "c = 0.02, outside the range tested, 0.25 to 1.2", or "" where no coordinate of the point tells.
-    That range (`Axis.inside`) lies within the assumption, which may reach farther.
+    margin: in floating point, dimensionless, negative where it is violated.   state: beyond the
+    rounding of the margin, or as exact arithmetic decides it (`decided_exactly`).
+    role: "scope", what puts an instance in the claim's scope; "dropped", what would too, had it
+    not been left out; "hypothesis", what the theorem assumes, and the claim is not given.
+    coordinate: what a violated one comes from, "c = 0.02, outside the range tested, 0.25 to 1.2",
+    or "" where no coordinate of the point tells. That range (`Axis.inside`) lies within the
+    assumption, which may reach farther.
     """
 
     assumption: str
@@ -148,10 +150,32 @@ def severity_of(
     )
     margin = _at(margin_of(claim.inequality, trial), trial, position)
     found = Severity(float(margin.value), None, assumed)
-    states = {one.state for one in found.scope}
-    in_scope = False if "violated" in states else None if "unknown" in states else True
+    in_scope = _in_scope(one.state for one in found.scope)
     first = None if broken_by(theorem, claim) else _first_step(theorem, trial.problem, position)
     return replace(found, in_scope=in_scope, first_step=first)
+
+
+def _in_scope(states: Iterable[str]) -> bool | None:
+    """Say whether all of an instance's scope holds; None where that is not decided."""
+    met = set(states)
+    return False if "violated" in met else None if "unknown" in met else True
+
+
+def decided_exactly(severity: Mapping[str, Any], exact: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a severity in which exact arithmetic says what it decides of the scope.
+
+    severity: as `Severity.to_json` tells it; an empty one stays empty.   exact: what is exact of
+    the same instance, as `Counterexample.exact`.
+    """
+    if not severity:
+        return {}
+    decided = {one["id"]: "holds" if one["holds"] else "violated" for one in exact["assumptions"]}
+    assumed = [
+        {**one, "state": decided.get(one["assumption"], one["state"])}
+        for one in severity["assumptions"]
+    ]
+    in_scope = _in_scope(one["state"] for one in assumed if one["role"] != "hypothesis")
+    return {**severity, "assumptions": assumed, "in_scope": in_scope}
 
 
 def _roles(
@@ -275,7 +299,8 @@ def _listed(violated: list[Mapping[str, Any]]) -> str:
 
 
 def _violated(one: Mapping[str, Any]) -> str:
-    by = "" if one["margin"] is None else f", by {-one['margin']:.3g}"
+    known = one["margin"] is not None and one["margin"] < 0
+    by = f", by {-one['margin']:.3g}" if known else ""
     why = one["coordinate"]
     return f"{why} ({one['assumption']}{by})" if why else f"{one['assumption']}{by}"
 

@@ -43,7 +43,7 @@ def replay(file: Path, theorem: str | None, exact: bool) -> int:
     with stdout_kept():
         known = theorem_of(example, theorem)
         if exact:
-            code, lines = _exactly(known, example)
+            code, lines, example = _exactly(known, example)
         else:
             replayed = counterexample.replay(known, example)
             code = ALL_AS_EXPECTED if replayed.violated else REFUTED
@@ -53,19 +53,20 @@ def replay(file: Path, theorem: str | None, exact: bool) -> int:
     return code
 
 
-def _exactly(theorem: Theorem, example: Counterexample) -> tuple[int, list[str]]:
-    """Evaluate a counterexample over the rationals; return the exit code, and what to say."""
+def _exactly(theorem: Theorem, example: Counterexample) -> tuple[int, list[str], Counterexample]:
+    """Evaluate a counterexample over the rationals; return the exit code, what to say, and the
+    counterexample with what is exact of it."""
     from reports.counterexamples.compare import compared
     from verify.confirm import confirm
 
     found = confirm(theorem, example)
     reason = f"{found.reason}."
     if found.outcome == "no exact form":
-        return UNSETTLED, [f"  Nothing is decided: {reason} Replay it without --exact."]
+        return UNSETTLED, [f"  Nothing is decided: {reason} Replay it without --exact."], example
     if found.outcome == "undecided":
         code = REFUTED if found.contradicted else UNSETTLED
         said = "is no counterexample" if found.contradicted else "is undecided"
-        return code, [f"  The counterexample {said}: {reason}"]
+        return code, [f"  The counterexample {said}: {reason}"], example
     lines = [f"  The counterexample still violates the claim: {reason}"]
     if example.exact is None:
         lines.append("  The file records no exact numbers to compare.")
@@ -74,14 +75,14 @@ def _exactly(theorem: Theorem, example: Counterexample) -> tuple[int, list[str]]
         lines.append("  Every recorded number that can be computed again is the same.")
         if beside.not_again:
             lines.append(f"  Not computed again: {', '.join(beside.not_again)}.")
-        return ALL_AS_EXPECTED, lines
+        return ALL_AS_EXPECTED, lines, found.example
     more = len(beside.other) - _MOST_DIFFERENCES
     lines += [
         "  But the record differs: the file, the theorem or the library has changed since.",
         *(f"    {line}" for line in beside.other[:_MOST_DIFFERENCES]),
         *([f"    and {more} more"] if more > 0 else []),
     ]
-    return REFUTED, lines
+    return REFUTED, lines, found.example
 
 
 def _heading(example: Counterexample) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from verify.confirm import Confirmed
 from verify.counterexample import Counterexample, captured
+from verify.severity import decided_exactly
 from verify.theorem import Theorem
 from verify.writing import jsonable
 
@@ -49,10 +50,13 @@ def compared(theorem: Theorem, example: Counterexample, found: Confirmed) -> Com
         example.without,
     )
     other: list[str] = []
-    if example.exact is not None and found.example.exact is not None:
-        other += differences(example.exact, found.example.exact)
+    exact = found.example.exact
+    if example.exact is not None and exact is not None:
+        other += differences(example.exact, exact)
     other += differences(example.statement, again.statement, "statement")
     severity, today = dict(example.severity), dict(again.severity)
+    if exact is not None and severity.get("in_scope") is not None:  # None in older files
+        today = decided_exactly(today, exact)
     margin = today["margin"] if math.isfinite(example.margin) else -math.inf
     other += differences(example.margin, margin, "margin", FLOATS)
     not_again = [] if example.seed is None else ["the seed of the search"]

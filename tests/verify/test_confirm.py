@@ -8,15 +8,24 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpz
 
+from reports.counterexamples.compare import compared
 from tests.verify.engine.toys import theorem_of
 from verify.claims import Assumption, Control, Universal
 from verify.confirm import confirm, decimal, told
-from verify.counterexample import EXACT, Counterexample, content_of, digest_of, realise
+from verify.counterexample import (
+    EXACT,
+    Counterexample,
+    captured,
+    content_of,
+    digest_of,
+    realise,
+)
 from verify.counterexample.entries import check_exact
 from verify.errors import InputError, TheoremError, UnknownName
 from verify.exact import Exact, ExactMargin, NotDecided
 from verify.explicit import Explicit, Field
 from verify.margin import Margin
+from verify.severity import scope_words
 
 TENTH = Fraction(1, 10)
 
@@ -124,6 +133,34 @@ def test_a_violation_is_recorded_with_both_sides_of_everything():
     }
     content = content_of(found.example)
     assert content["digest"] == digest_of(content)
+
+
+@pytest.mark.parametrize("without", [(), ("at_most_nine_tenths",)])
+@pytest.mark.parametrize(("tenths", "holds"), [(9, True), (10, False)])
+def test_what_exact_arithmetic_decides_of_the_scope_stands_in_the_severity(tenths, holds, without):
+    def at_most_nine_tenths(trial):
+        """u is at most 9/10, which rounding hides near 9/10."""
+        return Margin(trial.problem, 0.9, rounding=0.2)
+
+    exactly = {**STATEMENTS, "at_most_nine_tenths": lambda u: ExactMargin(u, 9 * TENTH)}
+    known = replace(theorem(statements=exactly), hypotheses=())
+    claim = Universal(sums_are_small, given=(Assumption(at_most_nine_tenths),))
+    known = replace(known, claims=(claim, *known.claims[1:]))
+    recipe = {"values": {"u": tenths}}
+    rounded = captured(known, claim, "small", recipe, 0.2 - tenths / 10, without=without)
+    assert rounded.severity["in_scope"] is None
+    found = confirm(known, rounded)
+    if not holds and not without:
+        assert found.contradicted
+        return
+    assert found.outcome == "exact"
+    (one,) = found.example.severity["assumptions"]
+    assert one["state"] == ("holds" if holds else "violated")
+    assert found.example.severity["in_scope"] is holds
+    assert compared(known, found.example, found).other == ()
+    assert compared(known, rounded, found).other == (), "a file from before it was decided"
+    told = "in scope" if holds else "out of scope: at_most_nine_tenths"
+    assert scope_words(found.example.severity).partition(", by")[0] == told
 
 
 def test_a_violation_that_is_only_rounding_is_contradicted():
