@@ -75,19 +75,21 @@ def _row(report: Part, row: Part) -> list[str]:
     signs = " ".join(words.signs(report, row))
     first = f"{name:<{_WIDTH}} {words.verdict(row):<26} {signs}  "
     found = words.leading(row)
+    pad = " " * (_WIDTH + 1)
+    open_ = [f"{pad}{told}" for told in (words.left_open(report, row),) if told]
     if found is None:
         if not row["effort"]["tested"]:
             return [f"{first}{words.why_vacuous(row)}"]
-        return [f"{first}{words.effort(row)}"]
+        return [f"{first}{words.effort(row)}", *open_]
     nearest, worst = found["nearest"], found["worst"]
     step = "" if worst["first_step"] is None else f", from step {worst['first_step']} on"
     often = words.rate(found)
-    pad = " " * (_WIDTH + 1)
     return [
         f"{first}{words.effort(row)}",
         f"{pad}of {found['claim']}: nearest at {words.where(nearest)}; worst {words.margin(worst)} "
         f"at {words.where(worst)}{step}",
         *([f"{pad}{often}"] if often else []),
+        *open_,
         f"{pad}{nearest['file']}",
     ]
 

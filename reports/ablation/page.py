@@ -58,7 +58,7 @@ def _page(report: Part) -> dict[str, Any]:
         "statement": report["theorem"]["title"],
         "ledger": _ledger(report),
         "violations": report["in_scope_violations"],
-        "rows": [_row(row) for row in report["assumptions"]],
+        "rows": [_row(report, row) for row in report["assumptions"]],
         "claims": [
             {**claim, "mark": mark(claim), "rank": rank}
             for rank, claim in enumerate(report["claims"], start=1)
@@ -69,7 +69,7 @@ def _page(report: Part) -> dict[str, Any]:
         "legend": [(sign, verdict) for verdict, sign in words.SIGNS.items()]
         + [(words.FAILING, words.FAILING_MEANS)]
         * any(claim["fails"] for claim in report["claims"]),
-        "baseline": _row(report["baseline"]),
+        "baseline": _row(report, report["baseline"]),
         "meanings": list(MEANINGS.items()),
         "notes": [
             *(
@@ -98,9 +98,9 @@ def _ledger(report: Part) -> list[tuple[str, str]]:
     ]
 
 
-def _row(row: Part) -> dict[str, Any]:
+def _row(report: Part, row: Part) -> dict[str, Any]:
     found = words.leading(row)
-    effort = words.effort(row)
+    effort = "; ".join(filter(None, (words.effort(row), words.left_open(report, row))))
     if row["verdict"] == VACUOUS:
         effort = f"{effort}; {words.why_vacuous(row)}"
     return {

@@ -78,6 +78,19 @@ def effort(row: Part) -> str:
     return f"{text}, outside by {near} to {far}"
 
 
+def left_open(report: Part, row: Part) -> str:
+    """Say on how many of the instances that test a claim nothing came out: it was undecided, or
+    could not be stated; "" where all of them came out."""
+    ranks = {claim["id"]: rank for rank, claim in enumerate(report["claims"], start=1)}
+    told = []
+    for one in row["claims"]:
+        counts = (("undecided", one["undecided"]), ("not stated", one["refused"]))
+        said = [f"{what} in {number(count)}" for what, count in counts if count]
+        if said:
+            told.append(f"claim {ranks[one['claim']]} {listed(said)} of {number(one['tested'])}")
+    return "; ".join(told)
+
+
 def rate(one: Part) -> str:
     """Say how often a claim is violated at its worst violation's point, "" if it was not measured;
     of one that is rarely violated, how often that was met at all."""

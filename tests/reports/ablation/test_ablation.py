@@ -366,6 +366,21 @@ def test_rates_tell_undecided_trials_and_what_is_rare() -> None:
     )
 
 
+def test_instances_that_leave_a_claim_open_are_told_in_its_row(report: dict[str, Any]) -> None:
+    assert "undecided in" not in lines.told(report)
+    found = changed(report)
+    row = found["assumptions"][0]
+    first, second, third = row["claims"]
+    first |= {"tested": 438, "undecided": 56}
+    second |= {"tested": 438, "undecided": 3, "refused": 256}
+    third |= {"undecided": 0, "refused": 0}
+    said = "claim 1 undecided in 56 of 438; claim 2 undecided in 3 and not stated in 256 of 438"
+    assert words.left_open(found, row) == said
+    assert f"{said}\n" in lines.told(found)
+    assert said in page.render(found)
+    assert words.left_open(found, found["assumptions"][1]) == ""
+
+
 def test_what_is_rare_is_said_beside_the_verdict() -> None:
     def hardly(trial: Any) -> Any:
         """u ≤ .9985 where a > ½: three in two thousand violate it."""
