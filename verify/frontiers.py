@@ -200,8 +200,8 @@ def _compared(level: float, laws: Sequence[Law], rows: int, y: str) -> Compariso
         return Comparison(
             level,
             "too few rows",
-            f"rows at {y} > 0 with one boundary, above 0, and both ends known: {rows}, and a law "
-            "takes at least 3",
+            f"rows at {y} > 0 with one boundary, both ends of its interval known and above 0: "
+            f"{rows}, and a law takes at least 3",
         )
     forms = f"{y}^p", f"{y}^p·log {y}"
     powers = [f"{form} with p = {_interval(law)}" for form, law in zip(forms, laws, strict=False)]

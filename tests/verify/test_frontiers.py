@@ -51,6 +51,6 @@ def test_rows_that_could_have_a_law_are_counted_and_what_they_need_is_said():
     assert not fits
     assert compared.verdict == "too few rows"
     assert compared.sentence == (
-        "rows at c > 0 with one boundary, above 0, and both ends known: 2, and a law takes at "
-        "least 3"
+        "rows at c > 0 with one boundary, both ends of its interval known and above 0: 2, and a "
+        "law takes at least 3"
     )
