@@ -141,7 +141,7 @@ theorem = Theorem(
             given=START,
             at=SCALES,
             levels=(0.05, 0.5, 0.95),
-            axis="½‖θ_∞‖² over the least, less 1 (or error)",
+            axis="½‖θ_∞‖² over the least, less 1, or its error",
             status=Status.DERIVED,
         ),
     ),
