@@ -74,9 +74,9 @@ def run(
     """Verify theorems: built-in ids, first parts of ids, which stand for all theorems of that
     paper (lai2026), or Python files that hold one (default: all built-in).
 
-    Prints one line a claim: verdict, id, counts "holds/in scope/trials", bound, worst margin;
-    under a refuted claim the file of a counterexample, and the command that replays it; then what
-    the theorem measures, which is not judged.
+    Prints one line a claim: verdict, id, counts "holds/in scope/trials", bound, worst margin
+    and undecided trials; under a refuted claim the file of a counterexample, and the command that
+    replays it; then what the theorem measures, which is not judged.
     An interrupted run goes on when the same command is run again, and a finished one is told
     again from its records; one command at a time may work in a folder.
 

@@ -89,12 +89,15 @@ def _row(verdict: Part) -> tuple[str, ...]:
     unexpected = not verdict["as_expected"]
     because = f" False, because {text(verdict['because'])}." if verdict["because"] else ""
     word = f"**{verdict['verdict']}**" if unexpected else verdict["verdict"]
-    counts = " / ".join(str(verdict[name]) for name in ("holds", "in_scope", "trials"))
+    names = ("in_scope", "trials") if verdict["kind"] == "rate" else ("holds", "in_scope", "trials")
+    counts = " / ".join(str(verdict[name]) for name in names)
+    if verdict["undecided"]:
+        counts += f"<br>{verdict['undecided']} undecided"
     return (
         word,
         f"{code(verdict['full_id'])}<br>{text(verdict['statement'])} {mark(verdict)}{because}",
         text(kind_words(verdict)),
-        counts if verdict["kind"] != "rate" else f"{verdict['in_scope']} / {verdict['trials']}",
+        counts,
         text(bound_words(verdict)),
         text(margin_words(verdict)),
         "not as expected" if unexpected else "",

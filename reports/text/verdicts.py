@@ -37,6 +37,8 @@ def verdict_line(verdict: dict[str, Any]) -> str:
         worst += f", {verdict['detail'].rpartition('; ')[2]}"
     if (verdict["hunted"] or {}).get("violated"):
         worst += f", of the search {_least(verdict['hunted']['worst_margin'])}"
+    if verdict["undecided"]:
+        worst += f", {verdict['undecided']} undecided"
     worst += _scope(verdict)
     flag = "" if verdict["as_expected"] else "  <- not as expected"
     return f"{verdict['verdict']:<13}{name}  {counts}  {bound}  {worst}{flag}"

@@ -39,6 +39,23 @@ def test_what_drawn_trials_refute_has_an_upper_bound(told) -> None:
     assert "searched" not in line
 
 
+@pytest.mark.parametrize("told", [verdict_line, lambda one: verdict_table([one])])
+def test_trials_that_are_undecided_are_told_beside_the_bound_that_they_weaken(told) -> None:
+    drawn = {"holds": 0, "violated": 144, "worst_margin": -0.1, "upper_bound": 0.4118}
+    line = told(verdict("false", "refuted", expected="refuted", undecided=56, **drawn))
+    assert "56 undecided" in line
+    assert "undecided" not in told(verdict("false", "refuted", expected="refuted", **drawn))
+
+
+def test_tables_of_the_page_tell_the_undecided_trials_too() -> None:
+    some = verdict("false", "refuted", expected="refuted", holds=0, violated=144, undecided=56)
+    page = render(report(verdicts=[verdict("a"), some], rasters=[]))
+    table = page.partition("All controls, which must be refuted</caption>")[2]
+    assert "56 undecided" in table.partition("</table>")[0]
+    claims = page.partition("Holds / in scope / trials</th>")[2].partition("</table>")[0]
+    assert "undecided" not in claims
+
+
 def rate(*slopes):
     return verdict("scales", kind="rate", cells=[], slopes=list(slopes), hunted=None)
 
