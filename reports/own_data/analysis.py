@@ -48,6 +48,18 @@ THEOREMS = {
 }
 """The built-in theorems about one neuron, and about two of opposite sign."""
 
+NEURONS = {
+    1: (
+        *THEOREMS[1],
+        "between.road",
+        "boursier2022.fixed_signs",
+        "vardi_shamir2021.theorem8",
+        "vardi_shamir2021.theorem8_flow",
+    ),
+    2: THEOREMS[2],
+}
+"""The built-in theorems that are about so many neurons and no others."""
+
 FEWEST_DRAWN, MOST_DRAWN = 12, 240
 """Steps after the last change of pattern that are kept for figures, and steps at most."""
 
@@ -103,7 +115,7 @@ def _names(request: Request) -> tuple[str, ...]:
     """Return the theorems to examine. Raises InputError for one about other neurons."""
     if request.theorem is None:
         return THEOREMS[request.neurons]
-    for neurons, names in THEOREMS.items():
+    for neurons, names in NEURONS.items():
         if neurons != request.neurons and full_id(request.theorem) in names:
             raise InputError(
                 f"--theorem {request.theorem} with --neurons {request.neurons}, expected "

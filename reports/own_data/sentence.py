@@ -14,6 +14,7 @@ from reports.own_data.words import (
     or_infinite,
 )
 from verify.relu.descent import DIVERGED
+from verify.verdict import Conclusion
 
 _FROZEN = {
     1: "the active examples are those of positive label, as stated",
@@ -40,8 +41,10 @@ def _of_the_theorem(found: dict[str, Any]) -> str:
     if not claims:
         return f"No claim of {name} is about single problems."
     counts = Counter(claim_words(claim)[0] for claim in claims)
+    told_first = sorted(counts, key=lambda word: word != Conclusion.REFUTED)
     (word, count), *others = [
-        (word if count == 1 else _PLURAL.get(word, word), count) for word, count in counts.items()
+        (word if counts[word] == 1 else _PLURAL.get(word, word), counts[word])
+        for word in told_first
     ]
     noun = "claim" if len(claims) == 1 else "claims"
     told = f"On these data: {count} of {len(claims)} {noun} of {name} {word}"

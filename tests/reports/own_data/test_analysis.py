@@ -204,7 +204,17 @@ def test_a_theorem_about_something_else_is_named() -> None:
         analyse(with_options(TAME, theorem=str(file)))
 
 
-@pytest.mark.parametrize(("theorem", "neurons"), [("lai2026.theorem3", 1), ("theorem1", 2)])
+@pytest.mark.parametrize(
+    ("theorem", "neurons"),
+    [
+        ("lai2026.theorem3", 1),
+        ("theorem1", 2),
+        ("between.road", 2),
+        ("boursier2022.fixed_signs", 2),
+        ("vardi_shamir2021.theorem8", 2),
+        ("vardi_shamir2021.theorem8_flow", 2),
+    ],
+)
 def test_a_theorem_about_other_neurons_is_not_refuted_by_these(theorem: str, neurons: int) -> None:
     with pytest.raises(InputError, match=f"expected --neurons {3 - neurons}"):
         analyse(with_options(TAME, theorem=theorem, neurons=neurons))

@@ -153,3 +153,23 @@ def test_a_changed_run_of_descent_is_no_plain_descent(tmp_path: Path) -> None:
     )
     assert "simulate=slower" in file.read_text()
     assert "descent" not in on_the_example(str(file))
+
+
+def test_a_refuted_claim_is_told_first(tmp_path: Path) -> None:
+    file = tmp_path / "two.py"
+    file.write_text(
+        RAISING.replace("{line}", "return Margin(trial.problem.labels.max(axis=-1), 2.0)").replace(
+            "claims=(Universal(small),)",
+            "claims=(Universal(small), Universal(small, name='again'), Universal(large))",
+        )
+    )
+    text = file.read_text().replace(
+        "\ntheorem = Theorem(",
+        "\ndef large(trial):\n"
+        '    """It is large."""\n'
+        "    return Margin(9.0, trial.problem.labels.max(axis=-1))\n\n\ntheorem = Theorem(",
+    )
+    file.write_text(text)
+    found = on_the_example(str(file))
+    assert found["sentence"] == "On these data: 1 of 3 claims of raising refuted, 2 certified."
+    assert found["exit_code"] == 1
