@@ -66,16 +66,18 @@ def _slopes(slopes: Sequence[dict[str, Any]]) -> str:
 
 def counterexample_lines(verdict: dict[str, Any], folder: str) -> list[str]:
     """Return a line on the file of a counterexample to a refuted claim in a run's folder, of the
-    smallest if there is one, with the command that replays it; nothing of a control, whose
-    counterexamples are expected."""
+    smallest if there is one, with the command that replays it, and one more where it may be but
+    rounding; nothing of a control, whose counterexamples are expected."""
     found = verdict["counterexamples"][:1] if verdict["expected"] != "refuted" else []
-    return [
-        one_line(
+    lines = []
+    for entry in found:
+        lines.append(
             f"  {entry['kind']} counterexample: {folder.rstrip('/')}/{entry['file']}"
             f"   ({replay_command(folder, entry['file'])})"
         )
-        for entry in found
-    ]
+        if "rounding" in entry["summary"]:
+            lines.append(f"  it may be rounding: {entry['summary']['rounding']}")
+    return [one_line(line) for line in lines]
 
 
 def _scope(verdict: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ import json
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tests.verify.engine.toys import at_least_zero, below_a_half, theorem_of, write_theorem
@@ -24,6 +25,7 @@ from verify.counterexample.files import LARGEST
 from verify.errors import InputError, UnknownName
 from verify.explicit import Explicit, Field
 from verify.loading import load_file
+from verify.margin import Margin
 from verify.measures import Chain
 from verify.severity import Assumed, Severity
 
@@ -445,3 +447,28 @@ def test_what_is_captured_knows_its_severity_and_its_search():
     assert (example.without, example.seed) == (("below_a_half",), 5)
     assert example.severity["in_scope"] is False
     assert [one["assumption"] for one in example.severity["assumptions"]] == ["below_a_half"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "changes", "told"),
+    [
+        (1e-16, 2e-17, {}, True),
+        (0.1 + 0.2, 0.3, {}, True),
+        (0.1 + 0.2, 0.3, {"scale": 1e-16}, False),
+        (0.1 + 0.2, 0.3, {"rounding": 1e-17}, False),
+        (1.0, 0.5, {}, False),
+    ],
+)
+def test_a_violation_that_rounding_alone_can_make_is_told_as_such(left, right, changes, told):
+    def is_below(trial):
+        """One number is at most another."""
+        return Margin(np.full(1, left), np.full(1, right), **changes)
+
+    theorem = theorem_of(Universal(is_below))
+    margin = float(is_below(None).value[0])
+    assert margin < 0
+    recipe = {"point": {"n": 1}, "seed": 0}
+    facts = captured(theorem, theorem.claim("is_below"), "seeded", recipe, margin).facts
+    assert ("rounding" in facts) is told
+    if told:
+        assert "the claim bounds no rounding" in facts["rounding"]

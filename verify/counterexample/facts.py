@@ -13,6 +13,7 @@ from verify.blame import blaming, whereabouts
 from verify.claims import Claim
 from verify.counterexample.example import Counterexample, Kind
 from verify.counterexample.replaying import realise
+from verify.engine.evaluate import margin_of
 from verify.engine.examine import chain_of
 from verify.errors import ReluVerifyError, TheoremError
 from verify.severity import severity_of
@@ -96,6 +97,7 @@ def captured(
     facts = facts_of(theorem, trial.problem, position)
     if not control:
         facts |= _broken_link(theorem, trial, position)
+    facts |= _perhaps_rounding(claim, trial, position)
     severity = severity_of(theorem, claim, trial, position, without)
     return replace(bare, facts=facts, severity=severity.to_json())
 
@@ -116,6 +118,26 @@ def _broken_link(theorem: Theorem, trial: Trial, position: int) -> dict[str, str
         return {"first_broken_link": "none: every link of the chain holds"}
     state = "" if broken.state == "violated" else f" ({broken.state})"
     return {"first_broken_link": f"{broken.link}{state}: {broken.statement}"}
+
+
+CLOSE = 1e-12
+"""Margins nearer to 0 than this, in units of their claim's scale, are easily rounding alone."""
+
+
+def _perhaps_rounding(claim: Claim, trial: Trial, position: int) -> dict[str, str]:
+    """Return, as a fact, that a violation is so small that rounding alone can make it, where its
+    claim bounds no rounding."""
+    margin = margin_of(claim.inequality, trial)
+    value, rounding = (
+        float(np.broadcast_to(side, (trial.trials,))[position])
+        for side in (margin.value, margin.uncertainty)
+    )
+    if rounding > 0 or not -CLOSE < value < 0:
+        return {}
+    return {
+        "rounding": f"the margin is within {CLOSE:g} of 0, and the claim bounds no rounding, which "
+        "can make such a violation alone: give its Margin rounding=…, or a tolerance"
+    }
 
 
 def file_of(theorem: Theorem) -> str:

@@ -94,6 +94,9 @@ def test_the_file_of_a_counterexample_to_a_claim_is_told_with_what_replays_it() 
     told = counterexample_lines(verdict("a", "refuted", counterexamples=[worst]), "my runs/1/")
     file = "my runs/1/counterexamples/a.b.worst.json"
     assert told == [f"  worst counterexample: {file}   (relu-verify replay '{file}')"]
+    unsure = {**worst, "summary": {"rounding": "maybe nothing"}}
+    told = counterexample_lines(verdict("a", "refuted", counterexamples=[unsure]), "my runs/1/")
+    assert told[1:] == ["  it may be rounding: maybe nothing"]
 
 
 def test_nothing_is_told_of_counterexamples_to_controls_nor_of_none() -> None:
