@@ -79,16 +79,19 @@ def effort(row: Part) -> str:
 
 
 def left_open(report: Part, row: Part) -> str:
-    """Say on how many of the instances that test a claim nothing came out: it was undecided, or
-    could not be stated; "" where all of them came out."""
-    ranks = {claim["id"]: rank for rank, claim in enumerate(report["claims"], start=1)}
-    told = []
+    """Say on how many of the instances that test a claim nothing came out, undecided or not stated,
+    of the claims for which the assumption is not load-bearing; "" if something did on all."""
+    ranks = {claim["id"]: str(rank) for rank, claim in enumerate(report["claims"], start=1)}
+    groups: dict[str, list[str]] = {}
     for one in row["claims"]:
         counts = (("undecided", one["undecided"]), ("not stated", one["refused"]))
         said = [f"{what} in {number(count)}" for what, count in counts if count]
-        if said:
-            told.append(f"claim {ranks[one['claim']]} {listed(said)} of {number(one['tested'])}")
-    return "; ".join(told)
+        if said and one["verdict"] != LOAD_BEARING:
+            told = f"{listed(said)} of {number(one['tested'])}"
+            groups.setdefault(told, []).append(ranks[one["claim"]])
+    return "; ".join(
+        f"claim{'s' * (len(names) > 1)} {listed(names)} {told}" for told, names in groups.items()
+    )
 
 
 def rate(one: Part) -> str:
