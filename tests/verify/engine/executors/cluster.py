@@ -19,8 +19,15 @@ def scheduler(folder, **environment):
     told = folder / "scheduler.json"
     arguments = ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
     with _started(*arguments, "--scheduler-file", str(told), **environment) as process:
-        until(told.exists)
-        yield process, json.loads(told.read_text())["address"]
+        yield process, until(lambda: _address(told))
+
+
+def _address(told):
+    """Return the address in a scheduler's file, None while there is none or it is being written."""
+    try:
+        return json.loads(told.read_text())["address"]
+    except (FileNotFoundError, json.JSONDecodeError):
+        return None
 
 
 @contextmanager
