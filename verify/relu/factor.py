@@ -83,6 +83,14 @@ class Factor:
 
         return self._each(rows, image)
 
+    def norms(self, rows: Floats) -> Floats:
+        """Return √(aᵀGa) = ‖Lᵀa‖₂ for each of the rows a of (B, m, n), (B, m)."""
+
+        def halved(b: int, row: Floats) -> Floats:
+            return _times_upper(self._upper(b), row[self.order[b]])
+
+        return np.asarray(np.linalg.vector_norm(self._each(rows, halved), axis=-1))
+
     def solve(self, rows: Floats) -> Floats:
         """Return G⁻¹b for each of the rows b of (B, m, n)."""
 
@@ -155,11 +163,14 @@ class Factor:
 
     def trailing(self, b: int) -> Factor:
         """The trailing block of L of problem b, a factor of the leading examples' Schur complement,
-        with no examples leading."""
+        with no examples leading. Its eigenvalues lie between the extreme ones of LLᵀ."""
         leading = int(self.leading[b])
         block = np.ascontiguousarray(self.lower[b, leading:, leading:])
-        order = np.arange(block.shape[0])
-        return Factor(block[None], order[None], np.zeros(1, dtype=np.int64))
+        order = np.arange(block.shape[0])[None]
+        trailing = Factor(block[None], order, np.zeros(1, dtype=np.int64))
+        low, high = self.range
+        trailing.__dict__.update(place=order, range=(low[b : b + 1], high[b : b + 1]))
+        return trailing
 
     def others(self, b: int) -> NDArray[np.int64]:
         """The examples of problem b that do not lead, in the order of L, (n − leading,)."""

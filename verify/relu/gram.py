@@ -185,6 +185,8 @@ class Gram:
 
     def norms(self, rows: Array) -> Array:
         """Return ‖Xᵀa‖₂ = √(aᵀGa) for each of the rows a of (B, m, n), (B, m)."""
+        if self._through is not None:
+            return self._through.norms(rows)
         xp = array_namespace(rows)
         square = xp.sum(rows * self.times(rows), axis=-1)
         return xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))

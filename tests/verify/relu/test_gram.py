@@ -98,6 +98,27 @@ def test_solving_on_sets_is_solving_with_principal_submatrices(n, dimension, rou
                 assert error <= allowed * np.abs(expected).max(initial=0.0), (b, rough)
 
 
+@pytest.mark.parametrize(("n", "dimension"), CASES)
+def test_the_trailing_block_is_a_factor_of_the_schur_complement_of_what_leads(n, dimension):
+    gram, same, leads = factored(n, dimension)
+    for b in range(4):
+        rest, others = gram.factor.trailing(b), gram.factor.others(b)
+        on = np.flatnonzero(leads[b])
+        between = same.dense[b][np.ix_(others, on)]
+        expected = same.dense[b][np.ix_(others, others)]
+        if on.size:
+            expected = expected - between @ np.linalg.solve(
+                same.dense[b][np.ix_(on, on)], between.T
+            )
+        scale = abs(same.dense[b]).max()
+        np.testing.assert_allclose(rest.product[0] / scale, expected / scale, atol=1e-12)
+        low, high = rest.range
+        if others.size:
+            values = np.linalg.eigvalsh(expected)
+            assert low[0] <= values[0] * (1 + 1e-9)
+            assert values[-1] <= high[0] * (1 + 1e-9)
+
+
 def test_a_guess_and_the_batch_change_rounding_at_most():
     _, gram, leads = factored(20, 2e4)
     rows = np.random.default_rng(SEED).normal(size=(4, 1, 20))
