@@ -55,9 +55,11 @@ class LeastNorm:
         factor = self.gram.factor_with(self.equality)
         if factor is not None:
             return np.stack([self._eliminated(factor, b) for b in range(len(self.bound))])
-        active = ~self.equality & self.equality
+        xp = array_namespace(self.bound)
+        free = ~xp.any(self.equality, axis=-1)
+        active = self.inequality & free[:, None] & (self.bound > 0)  # violated where μ = 0
         multipliers = None
-        if bool(array_namespace(active).any(self.gram.iterative)):
+        if bool(xp.any(self.gram.iterative)):
             active, multipliers = self._pivoted(active, None, _ROUGH_EXCHANGES, rough=True)
         most = _EXCHANGES + _EXCHANGES_PER_CONSTRAINT * int(self.bound.shape[-1])
         return self._pivoted(active, multipliers, most)[1]
