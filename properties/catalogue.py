@@ -49,13 +49,13 @@ def find_theorem(name: str) -> Theorem:
 
     Raises UnknownName, with the nearest ids, for anything else.
     """
-    members = family(name)
+    members = _ids_of(name)
     if len(members) > 1:
         raise UnknownName(
             f"{name!r} is a family of {len(members)} theorems, expected one: write "
             f"{' or '.join(members)}"
         )
-    name = members[0] if members else full_id(name)
+    name = members[0]
     if name in MODULES:
         return load_module(MODULES[name])
     if name.endswith(".py") or os.path.isfile(name):
@@ -88,6 +88,11 @@ def family(name: str) -> list[str]:
     return [known for known in MODULES if known.partition(".")[0] == paper]
 
 
+def _ids_of(name: str) -> list[str]:
+    """Return the ids that a name stands for: a family's theorems, else the one `full_id`."""
+    return family(name) or [full_id(name)]
+
+
 def _families() -> list[str]:
     return list(dict.fromkeys(known.partition(".")[0] for known in MODULES))
 
@@ -97,7 +102,7 @@ def distinct(names: Iterable[str]) -> list[str]:
     stands for its theorems."""
     first: dict[str, str] = {}
     for name in names:
-        for each in family(name) or [full_id(name)]:
+        for each in _ids_of(name):
             first.setdefault(each if each in MODULES else os.path.realpath(each), each)
     return list(first.values())
 
@@ -157,13 +162,13 @@ def _in_several(name: str, bare: str, found: list[Theorem]) -> UnknownName:
 
 def _require_no_theorem(name: str) -> None:
     """Raise UnknownName, with what to write, for a theorem or family where a claim is expected."""
-    members = family(name)
+    members = _ids_of(name)
     if len(members) > 1:
         raise UnknownName(
             f"{name!r} is a family of {len(members)} theorems, expected a claim of one of them "
             f"(see `relu-verify list {name.removesuffix('.*')}`): {', '.join(members)}"
         )
-    known = members[0] if members else full_id(name)
+    known = members[0]
     if known in MODULES:
         theorem = find_theorem(known)
         claims = ", ".join(theorem.address_of(claim.id) for claim in theorem.claims)
