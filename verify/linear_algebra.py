@@ -26,6 +26,12 @@ def blas() -> Any:
     return blas
 
 
+def root(square: Array) -> Array:
+    """Return √square, and 0 where rounding has made a square negative."""
+    xp = array_namespace(square)
+    return xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))
+
+
 def solve_positive_definite(matrix: Array, right: Array) -> Array:
     """Solve A x = b for symmetric positive definite A (B, n, n) and b (B, n, k) by Cholesky.
 

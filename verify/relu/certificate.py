@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from verify.arrays import Array, array_namespace, flatnonzero, placed
-from verify.linear_algebra import solve_on
+from verify.linear_algebra import root, solve_on
 from verify.relu.problem import Problem
 from verify.tolerances import REGULAR_ABOVE, SINGULAR_BELOW, epsilon, summation
 
@@ -305,7 +305,7 @@ def certify_by_limit(
     floor = xp.sqrt(xp.where(applies, low, xp.ones_like(low)))
 
     residual = _on(mask, state.residual)
-    remainder = _solved(problem, state.pattern, mask & applies[:, None], residual)
+    remainder = remaining_change(problem, state.pattern, mask & applies[:, None], residual)
     moved, image = _image(problem, state.pattern, remainder)
     missed = norm(_on(mask, residual - image)) + norm(_on(mask, state.residual_rounding))
     rounded = _rounded(problem, remainder) + problem.step_size * _rounded(problem, residual)
@@ -314,8 +314,8 @@ def certify_by_limit(
     first = line.middle[:, None] * remainder - problem.step_size[:, None] * residual
     there = line.middle[:, None] * image - problem.step_size[:, None] * line.image
     strayed = xp.vecdot(first, there) + norm(first) * (rounded + error * norm(there))
-    energy = _root(xp.vecdot(residual, remainder))
-    energy = xp.minimum(energy, (_root(strayed) + inexact) / line.spread) * (1 + error) + inexact
+    energy = root(xp.vecdot(residual, remainder))
+    energy = xp.minimum(energy, (root(strayed) + inexact) / line.spread) * (1 + error) + inexact
     drift = energy[:, None, None] * gram.reach(state.pattern, mask) * (1 + error)
     side = xp.where(state.pattern, state.predictions, -state.predictions)
     turn = xp.where(state.pattern, -moved, moved)
@@ -339,8 +339,11 @@ def _least_distance(side: Array, turn: Array, drift: Array, kappa: Array) -> Arr
     return xp.where(value < side, value, side)
 
 
-def _solved(problem: Problem, pattern: Array, mask: Array, residual: Array) -> Array:
-    """Return q with M_CC q_C = r_C, 0 off C, (B, n)."""
+def remaining_change(problem: Problem, pattern: Array, mask: Array, residual: Array) -> Array:
+    """Return q with M_CC q_C = r_C and q = 0 off C, (B, n), for the masks C, (B, n).
+
+    M_CC must be regular. Of one neuron M is G itself.
+    """
     if problem.neurons == 1:
         return problem.inner_products.solve_on(mask, residual[:, None, :])[:, 0, :]
     return solve_on(interaction(problem, pattern), mask, residual[:, :, None])[:, :, 0]
@@ -362,12 +365,6 @@ def _rounded(problem: Problem, values: Array) -> Array:
 def _on(mask: Array, values: Array) -> Array:
     """Return `values` where the mask is set and 0 elsewhere."""
     return array_namespace(values).where(mask, values, 0 * values)
-
-
-def _root(square: Array) -> Array:
-    """Return the square root of what is positive, and 0."""
-    xp = array_namespace(square)
-    return xp.sqrt(xp.where(square > 0, square, 0 * square))
 
 
 def promising_by_length(problem: Problem, state: State) -> Array:

@@ -9,18 +9,17 @@ import numpy as np
 
 from verify.arrays import Array, array_namespace, flatnonzero, placed, to_numpy
 from verify.errors import InputError
-from verify.linear_algebra import solve_on
 from verify.relu.certificate import (
     State,
     certify_by_energy,
     certify_by_length,
     certify_by_limit,
     covered,
-    interaction,
     norm,
     observe,
     promising_by_length,
     promising_by_limit,
+    remaining_change,
     straight_line,
     uncertainty,
 )
@@ -395,7 +394,7 @@ def _assembled(problem: Problem, ended: list[_Ended]) -> Run:
     mask = xp.any(pattern, axis=1) & (whole.jumps > 0)[:, None]
     remainder = whole.remainder
     if bool(xp.any(mask)):
-        remainder = remainder + _remaining_change(problem, pattern, mask, whole.residual)
+        remainder = remainder + remaining_change(problem, pattern, mask, whole.residual)
     jump = problem.signs[:, :, None] * remainder[:, None, :]
     change = whole.change - xp.where(pattern, jump, xp.zeros_like(jump))
     margin = whole.freeze_margin
@@ -422,13 +421,3 @@ def _joined(ended: list[_Ended]) -> _Ended:
     names = [field.name for field in fields(_Ended)]
     joined = _Ended(*(xp.concat([getattr(one, name) for one in ended], axis=0) for name in names))
     return _each(joined, xp.argsort(joined.position))
-
-
-def _remaining_change(problem: Problem, pattern: Array, mask: Array, residual: Array) -> Array:
-    """Return q with M_CC q_C = r_C and q = 0 off C, (B, n), for the masks C, (B, n).
-
-    M_CC must be regular. Of one neuron M is G itself.
-    """
-    if problem.neurons == 1:
-        return problem.inner_products.solve_on(mask, residual[:, None, :])[:, 0, :]
-    return solve_on(interaction(problem, pattern), mask, residual[:, :, None])[:, :, 0]

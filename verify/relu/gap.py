@@ -11,6 +11,7 @@ from typing import Any
 
 from verify.arrays import Array, array_namespace, device
 from verify.errors import InputError
+from verify.linear_algebra import root
 from verify.relu.descent import Run, gradient_step, start
 from verify.relu.dynamics.activation import RELU
 from verify.relu.dynamics.flow import FlowRun
@@ -30,7 +31,7 @@ def outside_span(problem: Problem) -> Array:
     """Return √Σ_k ‖w_k^⊥‖², the size of the start's parts outside the span of the data, (B,)."""
     xp = array_namespace(problem.labels)
     square = xp.sum(xp.linalg.diagonal(problem.perpendicular_gram), axis=-1)
-    return xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))
+    return root(square)
 
 
 def implicit_bias_gap(run: Run | FlowRun | SteppingRun, best: MinimumNorm) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from verify.arrays import Array, Backend, array_namespace, flatnonzero, is_numpy, placed, to_numpy
-from verify.linear_algebra import conjugate_gradients, conjugate_gradients_of_one, solve_on
+from verify.linear_algebra import conjugate_gradients, conjugate_gradients_of_one, root, solve_on
 from verify.relu.factor import Factor
 from verify.tolerances import REGULAR_ABOVE, SINGULAR_BELOW, summation
 
@@ -189,7 +189,7 @@ class Gram:
             return self._through.norms(rows)
         xp = array_namespace(rows)
         square = xp.sum(rows * self.times(rows), axis=-1)
-        return xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))
+        return root(square)
 
     def reach(self, pattern: Array, mask: Array) -> Array:
         """Return bounds R on how far a prediction moves for a unit of movement, (B, m, n).
@@ -318,7 +318,6 @@ def _range_by_squares(matrices: Array) -> tuple[Array, Array]:
     square = apart @ apart
     size, size_of_square = _frobenius(apart), _frobenius(square)
     fourth = _frobenius(square @ square) * (1 + error) + error * size_of_square**2
-    root = array_namespace(matrices).sqrt
     radius = root(root(fourth) + error * size**2) + error * (size + middle)
     return middle - radius, middle + radius
 

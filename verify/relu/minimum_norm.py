@@ -20,6 +20,7 @@ import numpy as np
 
 from verify.arrays import Array, array_namespace, to_numpy
 from verify.errors import InputError
+from verify.linear_algebra import root
 from verify.relu.least_norm import LeastNorm
 from verify.relu.pair import MOST_ENUMERATED, enumerate_modes, relaxation
 from verify.relu.problem import Problem, require_problem
@@ -158,7 +159,7 @@ def _solved_alone(problem: Problem) -> MinimumNorm:
         residuals.append(program.residuals(multipliers, image))
     stacked = xp.stack(duals, axis=1)
     square = xp.sum(xp.stack(squares, axis=0), axis=0)
-    norm = xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))
+    norm = root(square)
     return MinimumNorm(
         problem=problem,
         duals=stacked,
@@ -175,7 +176,7 @@ def _norm(problem: Problem, duals: Array) -> Array:
     """Return √Σ_k α_kᵀGα_k, (B,)."""
     xp = array_namespace(duals)
     square = xp.sum(duals * problem.inner_products.times(duals), axis=(1, 2))
-    return xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))
+    return root(square)
 
 
 def _agreement(duals: Array) -> Array:
@@ -203,7 +204,7 @@ def _bracketed(best: MinimumNorm, coupled: np.ndarray[Any, Any]) -> MinimumNorm:
         duals = xp.where(smaller[:, None, None], found, duals)
         kkt = xp.where(smaller[:, None], residuals, kkt)
     norm = _norm(problem, duals)
-    low = xp.sqrt(xp.where(square > 0, square, 0 * square))
+    low = root(square)
     bracket = xp.stack([xp.where(low < norm, low, norm), norm], axis=-1)
     settled = best.settled.copy()
     apart = to_numpy(xp.abs(low - norm) / xp.where(norm > 0, norm, 0 * norm + 1))

@@ -17,6 +17,7 @@ import numpy as np
 
 from verify.arrays import Array, array_namespace, to_numpy
 from verify.errors import InputError
+from verify.linear_algebra import root
 from verify.relu.minimum_norm import alone, mirror, require_regular
 from verify.relu.problem import Problem, require_problem
 from verify.tolerances import KKT
@@ -74,7 +75,7 @@ def nearest_minimum(problem: Problem) -> NearestMinimum:
         problem=problem,
         change=change,
         predictions=start + moved,
-        distance=xp.sqrt(xp.where(square > 0, square, 0 * square)),
+        distance=root(square),
         kkt=nearness_residuals(problem, change),
     )
 
