@@ -58,6 +58,18 @@ class Certificate:
     slack: Array
 
 
+@dataclass(frozen=True, eq=False)
+class Jump:
+    """What is left of each problem's path to its limit, while the pattern is frozen (theory §3).
+
+    coefficients: (B, n), q = M_CC⁻¹ r_C, 0 off C: α_k ends at α_k − s_k D_k q.
+    predictions: (B, m, n), s_k G D_k q: β_k ends at β_k minus that.
+    """
+
+    coefficients: Array
+    predictions: Array
+
+
 def observe(
     problem: Problem,
     change: Array | None = None,
@@ -282,7 +294,7 @@ def straight_line(problem: Problem, state: State) -> Line:
 
 def certify_by_limit(
     problem: Problem, state: State, line: Line | None = None
-) -> tuple[Certificate, Array]:
+) -> tuple[Certificate, Jump]:
     """Certify by how close the path stays to the straight line to its limit [D].
 
     With a = 1 − p and A = a + b (see `Line`), r(t) = (aI + E)ᵗr is aᵗr but for an error of
@@ -294,8 +306,7 @@ def certify_by_limit(
 
     line: the problem's `straight_line` at that state, where it is known.
 
-    Returns the certificate and q = M_CC⁻¹ r_C, (B, n), 0 off C, so that the limit is
-    α_k − s_k D_k q (theory §3).
+    Returns the certificate, and the jump to the limit.
     """
     xp = array_namespace(state.pattern)
     line = straight_line(problem, state) if line is None else line
@@ -305,7 +316,7 @@ def certify_by_limit(
     floor = xp.sqrt(xp.where(applies, low, xp.ones_like(low)))
 
     residual = _on(mask, state.residual)
-    remainder = remaining_change(problem, state.pattern, mask & applies[:, None], residual)
+    remainder = _remaining_change(problem, state.pattern, mask & applies[:, None], residual)
     moved, image = _image(problem, state.pattern, remainder)
     missed = norm(_on(mask, residual - image)) + norm(_on(mask, state.residual_rounding))
     rounded = _rounded(problem, remainder) + problem.step_size * _rounded(problem, residual)
@@ -322,7 +333,8 @@ def certify_by_limit(
     least = _least_distance(side, turn, drift, line.exponent[:, None, None])
     blur = inexact[:, None, None] * gram.lengths[:, None, :] + error * xp.abs(turn)
     slack = least - blur - uncertainty(problem, state)
-    return _certificate(problem, state, slack, applies | ~xp.any(mask, axis=-1)), remainder
+    certificate = _certificate(problem, state, slack, applies | ~xp.any(mask, axis=-1))
+    return certificate, Jump(remainder, moved)
 
 
 def _least_distance(side: Array, turn: Array, drift: Array, kappa: Array) -> Array:
@@ -339,11 +351,14 @@ def _least_distance(side: Array, turn: Array, drift: Array, kappa: Array) -> Arr
     return xp.where(value < side, value, side)
 
 
-def remaining_change(problem: Problem, pattern: Array, mask: Array, residual: Array) -> Array:
-    """Return q with M_CC q_C = r_C and q = 0 off C, (B, n), for the masks C, (B, n).
+def jump_to_limit(problem: Problem, pattern: Array, mask: Array, residual: Array) -> Jump:
+    """Return the jump for residuals r, (B, n), on masks C, (B, n), where M must be regular."""
+    change = _remaining_change(problem, pattern, mask, residual)
+    return Jump(change, _image(problem, pattern, change)[0])
 
-    M_CC must be regular. Of one neuron M is G itself.
-    """
+
+def _remaining_change(problem: Problem, pattern: Array, mask: Array, residual: Array) -> Array:
+    """Return q with M_CC q_C = r_C and q = 0 off C, (B, n). Of one neuron M is G itself."""
     if problem.neurons == 1:
         return problem.inner_products.solve_on(mask, residual[:, None, :])[:, 0, :]
     return solve_on(interaction(problem, pattern), mask, residual[:, :, None])[:, :, 0]
@@ -396,14 +411,15 @@ def _room(problem: Problem, state: State) -> Array:
     return xp.min(xp.where(state.pattern, room, xp.full_like(room, xp.inf)), axis=(1, 2))
 
 
-def certify_by_energy(problem: Problem, state: State) -> tuple[Certificate, Array]:
+def certify_by_energy(problem: Problem, state: State) -> tuple[Certificate, Jump]:
     """Certify with the spectrum of M, in O(n³): sharper, and sound where M is singular.
 
     Prediction (k, i) moves by at most κ ‖(D_k G)_{C,i}‖ · ‖r_C‖, both in the norm of M⁺; the
     part of r in the kernel of M moves no weights (D_k X annihilates it for every k) and
     stays. Eigenvalues within rounding of zero count as zero: data that differ from singular
-    ones by less than that cannot be told from them. Returns the certificate and q = M⁺r,
-    (B, n), so that the limit is α_k − s_k D_k q (theory §3).
+    ones by less than that cannot be told from them.
+
+    Returns the certificate, and the jump to the limit, with q = M⁺r.
     """
     xp = array_namespace(problem.gram)
     mask = covered(state)
@@ -432,7 +448,8 @@ def certify_by_energy(problem: Problem, state: State) -> tuple[Certificate, Arra
     speed = problem.step_size * highest[:, 0] * (1 + relative)
     applies = (clear & (speed < 2)) | ~xp.any(mask, axis=-1)
     drift = (_kappa(speed) * energy)[:, None, None] * reach
-    return _judge(problem, state, drift, size[:, None], applies), solution
+    jump = Jump(solution, _image(problem, state.pattern, solution)[0])
+    return _judge(problem, state, drift, size[:, None], applies), jump
 
 
 def certify_by_rows(problem: Problem, state: State) -> Certificate:

@@ -10,16 +10,17 @@ import numpy as np
 from verify.arrays import Array, array_namespace, flatnonzero, placed, to_numpy
 from verify.errors import InputError
 from verify.relu.certificate import (
+    Jump,
     State,
     certify_by_energy,
     certify_by_length,
     certify_by_limit,
     covered,
+    jump_to_limit,
     norm,
     observe,
     promising_by_length,
     promising_by_limit,
-    remaining_change,
     straight_line,
     uncertainty,
 )
@@ -183,21 +184,21 @@ class _Running:
 class _Ended:
     """K problems that ended together, and where they stood in the batch.
 
-    status: (K,), the place in `_STATUSES`.   remainder: (K, n), what is left to change in the
-    coefficients where it is known, 0 elsewhere.   jumps: (K,), whether it has to be solved for.
+    status: (K,), the place in `_STATUSES`.   change, predictions: (K, m, n), at the limit where
+    that is known, else at the last step.   jumps: (K,), whether the limit has to be solved for.
     """
 
     position: Array
     status: Array
     steps: Array
     change: Array
+    predictions: Array
     residual: Array
     pattern_after_first_step: Array
     final_pattern: Array
     last_flip: Array
     freeze_margin: Array
     near_ties: Array
-    remainder: Array
     jumps: Array
 
 
@@ -256,10 +257,10 @@ def _retire(running: _Running, step: int, last: bool, ended: list[_Ended]) -> _R
     if _limit_is_due(running, step):
         line = straight_line(problem, state)
         if bool(xp.any(left & promising_by_limit(problem, state, line))):
-            certificate, solution = certify_by_limit(problem, state, line)
+            certificate, jump = certify_by_limit(problem, state, line)
             frozen = left & certificate.frozen
             if bool(xp.any(frozen)):
-                ended.append(_ending(running, frozen, step, CERTIFIED, certificate.slack, solution))
+                ended.append(_ending(running, frozen, step, CERTIFIED, certificate.slack, jump))
                 left = left & ~frozen
                 if not bool(xp.any(left)):
                     return None
@@ -338,11 +339,9 @@ def _settled_by_energy(running: _Running, tried: Array, step: int, ended: list[_
     """Try the O(n³) certificate where `tried`, (B,), and return where it settled the limit."""
     xp = array_namespace(running.scale)
     part = running.take(flatnonzero(tried))
-    certificate, solution = certify_by_energy(part.problem, part.state)
+    certificate, jump = certify_by_energy(part.problem, part.state)
     if bool(xp.any(certificate.frozen)):
-        ended.append(
-            _ending(part, certificate.frozen, step, CERTIFIED, certificate.slack, solution)
-        )
+        ended.append(_ending(part, certificate.frozen, step, CERTIFIED, certificate.slack, jump))
     return placed(tried, certificate.frozen, tried & ~tried)
 
 
@@ -352,28 +351,31 @@ def _ending(
     step: int,
     status: str,
     slack: Array | None = None,
-    solution: Array | None = None,
+    jump: Jump | None = None,
 ) -> _Ended:
     """Return the problems where `mask`, (B,), is set, as they end.
 
-    slack: (B,), what their certificate guarantees.   solution: (B, n), what is left to change in
-    the coefficients, where it is known already.
+    slack: (B,), what their certificate guarantees.   jump: the one to the limit, where it is known
+    already.
     """
     xp = array_namespace(running.scale)
     state, margin, position = running.state, running.freeze_margin, running.position
+    change, predictions = state.change, state.predictions
+    if jump is not None:
+        change, predictions = _after(running.problem, state.pattern, change, predictions, jump)
     ended = _Ended(
         position=position,
         status=xp.full_like(position, _STATUSES.index(status)),
         steps=xp.full_like(position, step),
-        change=state.change,
+        change=change,
+        predictions=predictions,
         residual=state.residual,
         pattern_after_first_step=running.first_pattern,
         final_pattern=state.pattern,
         last_flip=running.last_flip,
         freeze_margin=margin if slack is None else xp.minimum(margin, slack),
         near_ties=running.near_ties,
-        remainder=xp.zeros_like(state.residual) if solution is None else solution,
-        jumps=xp.full_like(position, status == CERTIFIED and solution is None),
+        jumps=xp.full_like(position, status == CERTIFIED and jump is None),
     )
     return ended if bool(xp.all(mask)) else _each(ended, flatnonzero(mask))
 
@@ -383,20 +385,25 @@ def _each(ended: _Ended, index: Array) -> _Ended:
     return _Ended(*(_taken(getattr(ended, field.name), index) for field in fields(_Ended)))
 
 
-def _assembled(problem: Problem, ended: list[_Ended]) -> Run:
-    """Put the problems back into the order of the batch, at their limits.
+def _after(
+    problem: Problem, pattern: Array, change: Array, predictions: Array, jump: Jump
+) -> tuple[Array, Array]:
+    """Return the change of the coefficients, and the predictions, (B, m, n) each, after a jump."""
+    xp = array_namespace(change)
+    step = problem.signs[:, :, None] * jump.coefficients[:, None, :]
+    step = xp.where(pattern, step, xp.zeros_like(step))
+    return change - step, predictions - jump.predictions
 
-    α_k^∞ = α_k − s_k D_k q with q = M_CC⁻¹ r_C on the covered examples (theory §3).
-    """
+
+def _assembled(problem: Problem, ended: list[_Ended]) -> Run:
+    """Put the problems back into the order of the batch, at their limits."""
     xp = array_namespace(problem.labels)
     whole = ended[0] if len(ended) == 1 else _joined(ended)
-    pattern = whole.final_pattern
+    pattern, change, predictions = whole.final_pattern, whole.change, whole.predictions
     mask = xp.any(pattern, axis=1) & (whole.jumps > 0)[:, None]
-    remainder = whole.remainder
     if bool(xp.any(mask)):
-        remainder = remainder + remaining_change(problem, pattern, mask, whole.residual)
-    jump = problem.signs[:, :, None] * remainder[:, None, :]
-    change = whole.change - xp.where(pattern, jump, xp.zeros_like(jump))
+        jump = jump_to_limit(problem, pattern, mask, whole.residual)
+        change, predictions = _after(problem, pattern, change, predictions, jump)
     margin = whole.freeze_margin
     counts = (whole.status, whole.steps, whole.last_flip, whole.near_ties)
     told = to_numpy(xp.stack([*(xp.astype(each, margin.dtype) for each in counts), margin]))
@@ -406,7 +413,7 @@ def _assembled(problem: Problem, ended: list[_Ended]) -> Run:
         status=np.asarray(_STATUSES)[status],
         steps=steps,
         duals=problem.starting_duals + change,
-        predictions=problem.starting_predictions + problem.inner_products.times(change),
+        predictions=predictions,
         pattern_after_first_step=whole.pattern_after_first_step,
         final_pattern=pattern,
         last_flip=last_flip,

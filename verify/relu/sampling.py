@@ -51,20 +51,35 @@ def wishart_factor(generator: Generator, n: int, dimension: float, batch: int) -
     diagonal = np.arange(n)
     lower = np.zeros((batch, n, n))
     roots = np.sqrt(generator.chisquare(dimension - diagonal, (batch, n)))
-    if n < _TALL:
-        below = np.flatnonzero(np.tri(n, k=-1, dtype=bool))
-        lower.reshape(batch, -1)[:, below] = generator.standard_normal((batch, len(below)))
-    else:
-        for matrix in lower:
-            for row in range(1, n):
-                generator.standard_normal(out=matrix[row, :row])
+    _fill_below(generator, lower)
     lower[:, diagonal, diagonal] = roots
     return lower
 
 
-_WIDE, _TALL = 96, 256
-"""Examples from which squares are added in place, and triangles drawn row by row without a copy:
-faster there, and the same numbers up to rounding."""
+_TALL, _STRIP = 128, 48
+"""Examples from which a triangle is drawn in strips of rows, and the rows of a strip."""
+
+
+def _fill_below(generator: Generator, lower: Floats) -> None:
+    """Draw N(0, 1) below the diagonals of (B, n, n).
+
+    A strip of rows is a rectangle, copied as one, and the triangle at its end, whose entries
+    have to be placed one by one.
+    """
+    batch, n, _ = lower.shape
+    height = _STRIP if n >= _TALL else n
+    flat, triangle = lower.reshape(batch, n * n), np.flatnonzero(np.tri(height, n, -1, dtype=bool))
+    for top in range(0, n, height):
+        rectangle = lower[:, top : top + height, :top]
+        if top:
+            rectangle[:] = generator.standard_normal(rectangle.shape)
+        size = rectangle.shape[1]
+        places = top * (n + 1) + triangle[: size * (size - 1) // 2]
+        flat[:, places] = generator.standard_normal((batch, len(places)))
+
+
+_WIDE = 96
+"""Examples from which squares are added in place: faster there, the same up to rounding."""
 
 
 def wishart(generator: Generator, n: int, dimension: float, batch: int) -> Floats:

@@ -12,7 +12,13 @@ import pytest
 
 from verify.errors import InputError, UnknownName
 from verify.relu import sampling
-from verify.relu.sampling import explicit_levels, feature_gram, gaussian_gram, wishart
+from verify.relu.sampling import (
+    explicit_levels,
+    feature_gram,
+    gaussian_gram,
+    wishart,
+    wishart_factor,
+)
 from verify.relu.spectra import Spectrum
 
 SPECTRA = ["isotropic:4", "levels:4x0.5,1x0.5", "power:1", "spiked:30x2"]
@@ -69,6 +75,18 @@ def test_bartlett_has_the_law_of_explicit_gaussian_features(dimension: int) -> N
     for place in (0, -1):
         same = ks_2samp(np.linalg.eigvalsh(drawn)[:, place], np.linalg.eigvalsh(explicit)[:, place])
         assert same.pvalue > 1e-3  # false alarm in one of a thousand seeds
+
+
+@pytest.mark.parametrize("examples", [2, 50, 127, 128, 144, 145, 200])
+def test_every_normal_number_of_a_bartlett_factor_is_used_once(examples: int) -> None:
+    lower = wishart_factor(np.random.default_rng(5), examples, 10.0 * examples, 3)
+    again = np.random.default_rng(5)
+    diagonal = again.chisquare(10.0 * examples - np.arange(examples), (3, examples))
+    below = np.tri(examples, k=-1, dtype=bool)
+    normals = again.standard_normal(3 * below.sum())
+    np.testing.assert_array_equal(np.sort(lower[:, below], axis=None), np.sort(normals))
+    np.testing.assert_array_equal(lower.diagonal(axis1=1, axis2=2), np.sqrt(diagonal))
+    assert not lower[:, np.tri(examples, dtype=bool).T & ~np.eye(examples, dtype=bool)].any()
 
 
 def test_a_spectrum_with_a_rare_level_has_the_law_of_explicit_gaussian_features() -> None:
