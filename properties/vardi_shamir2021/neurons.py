@@ -47,7 +47,8 @@ STEEPEST: Mapping[str, float] = {"bent_line": 2.0}
 """The largest slope, where it is not 1."""
 
 SETTLED, MAX_STEPS = 1e-9, 4_000
-"""Residual over ‖y‖ at which the integration of the weights ends, and the steps it may take."""
+"""Residual over ‖y‖, or over that of the start if it is less, at which the integration of the
+weights ends, and the steps it may take."""
 
 DEFAULTS: Mapping[str, Any] = {"d_over_n": 3.0, "y_min": 0.5, "start_scale": 1.0}
 
@@ -183,11 +184,15 @@ def outside_span(neuron: Neuron, weights: Host) -> Host:
 
 @dataclass(frozen=True, eq=False)
 class Integrated:
-    """Weights (B, d) to which an integration of w' = −P∂L/∂w came; settled, (B,): with residuals
-    of at most 1e-9 ‖y‖."""
+    """Where an integration of w' = −P∂L/∂w came.
+
+    weights: (B, d).   settled: (B,), whether residuals are at most 1e-9 of ‖y‖, and of what they
+    were at the start.   rounding: (B,), a bound on what adding up the steps may have lost.
+    """
 
     weights: Host
     settled: Host
+    rounding: Host
 
 
 def integrate(neuron: Neuron, rates: Host | None = None) -> Integrated:
@@ -198,21 +203,24 @@ def integrate(neuron: Neuron, rates: Host | None = None) -> Integrated:
     at = np.ones(neuron.start.shape[-1]) if rates is None else rates
     steepest = STEEPEST.get(neuron.activation, 1.0)
     top = neuron.eigenvalues[:, -1:] * steepest**2 * at.max()
-    step, size = 1.5 / top, np.linalg.norm(neuron.labels, axis=-1)
+    step = 1.5 / top
+    first = np.linalg.norm(neuron.residual(neuron.start), axis=-1)
+    allowed = SETTLED * np.minimum(np.linalg.norm(neuron.labels, axis=-1), first)
 
     def velocity(weights: Host) -> Host:
         predictions = neuron.predictions(weights)
         pull = neuron.slope(predictions) * (neuron.value(predictions) - neuron.labels)
         return -at * np.einsum("bi,bij->bj", pull, neuron.features)
 
-    weights = neuron.start
+    weights, rounding = neuron.start, np.zeros(len(allowed))
     for _ in range(MAX_STEPS):
-        settled = np.linalg.norm(neuron.residual(weights), axis=-1) <= SETTLED * size
+        settled = np.linalg.norm(neuron.residual(weights), axis=-1) <= allowed
         if settled.all():
             break
         weights = weights + _increment(velocity, weights, step)
-    settled = np.linalg.norm(neuron.residual(weights), axis=-1) <= SETTLED * size
-    return Integrated(weights, settled)
+        rounding = rounding + np.finfo(float).eps * np.linalg.norm(weights, axis=-1)
+    settled = np.linalg.norm(neuron.residual(weights), axis=-1) <= allowed
+    return Integrated(weights, settled, rounding)
 
 
 def _increment(velocity: Callable[[Host], Host], weights: Host, step: Host) -> Host:

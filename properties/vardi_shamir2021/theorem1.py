@@ -69,7 +69,7 @@ def flow_ends_at_the_nearest_zero_loss_point(trial: Trial) -> Margin:
     up to which the flow was followed are as near to w̃ as its certificate says."""
     run: Ended = trial.run
     best, unit = trial.reference("nearest"), _unit(trial)
-    error = solve_error(trial.problem.problem)
+    error = _rounding(trial) / unit
     at_the_limit = Margin(_distance(run.limit, best), 1e-9 * unit, unit, error)
     allowed = run.left + _CLOSE * unit
     on_the_way = Margin(_distance(run.reached, best), allowed, unit, error)
@@ -80,11 +80,12 @@ def integrated_weights_end_there_too(trial: Trial) -> Margin:
     """The weights of the flow, integrated as they are, gain nothing outside the span of the data
     (1e-10 of ‖w̃ − w_0‖), and end at w̃ too (1e-6)."""
     walk: Integrated = trial.reference("integrated")
-    unit = _unit(trial)
+    unit, error = _unit(trial), _rounding(trial)
+    outside = neurons.outside_span(trial.problem, walk.weights)
     left = _distance(walk.weights, trial.reference("nearest"))
     return Margin.worst(
-        Margin(neurons.outside_span(trial.problem, walk.weights), IDENTITY * unit, unit),
-        Margin(left, _CLOSE * unit, unit).undecided_where(~walk.settled),
+        Margin(outside, IDENTITY * unit, unit, (error + walk.rounding) / unit),
+        Margin(left, _CLOSE * unit, unit, error / unit).undecided_where(~walk.settled),
     )
 
 
@@ -93,12 +94,10 @@ def nearest_point_is_optimal(trial: Trial) -> Margin:
     asked, no other zero-loss point is as near to w_0. To 1e-10."""
     neuron: Neuron = trial.problem
     best, unit, size = trial.reference("nearest"), _unit(trial), _size(trial.problem)
-    error = solve_error(neuron.problem)
     misfit = np.linalg.norm(neuron.residual(best), axis=-1)
-    fits = Margin(misfit, IDENTITY * size, size, error)
-    return Margin.worst(
-        fits, Margin(neurons.outside_span(neuron, best), IDENTITY * unit, unit, error)
-    )
+    fits = Margin(misfit, IDENTITY * size, size, solve_error(neuron.problem))
+    outside = neurons.outside_span(neuron, best)
+    return Margin.worst(fits, Margin(outside, IDENTITY * unit, unit, _rounding(trial) / unit))
 
 
 def _distance(weights: Host, other: Host) -> Host:
@@ -109,6 +108,13 @@ def _unit(trial: Trial) -> Host:
     """Return ‖w̃ − w_0‖, 1 where that is zero, (B,)."""
     far = _distance(trial.reference("nearest"), trial.problem.start)
     return np.where(far > 0, far, 1.0)
+
+
+def _rounding(trial: Trial) -> Host:
+    """Return a bound on the rounding error of weights that come from a solution of Gα = b, (B,): it
+    is relative to the weights, however near to one another w̃ and w_0 are."""
+    size = _distance(trial.reference("nearest"), 0) + _distance(trial.problem.start, 0)
+    return np.asarray(solve_error(trial.problem.problem) * size)
 
 
 def _size(neuron: Neuron) -> Host:

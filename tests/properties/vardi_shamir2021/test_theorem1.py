@@ -16,6 +16,7 @@ from properties.vardi_shamir2021.theorem1 import CELLS, STRICT_ONES
 from verify import Point, Trial
 from verify.engine.evaluate import scope_of
 from verify.errors import InputError
+from verify.relu import Problem
 from verify.verdict import IN_SCOPE, OUT_OF_SCOPE
 
 TRIALS = 10
@@ -58,6 +59,28 @@ def test_every_claim_holds_for_every_strictly_monotone_activation(name: str) -> 
         slow = name == "leaky_tenth" and claim.id == "integrated_weights_end_there_too"
         assert not found.violated.any(), claim.id
         assert found.holds.any() if slow else found.holds.all(), claim.id
+
+
+@pytest.mark.parametrize("apart", [1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-13, 0.0])
+@pytest.mark.parametrize("name", STRICT_ONES)
+def test_a_start_next_to_the_nearest_point_violates_nothing(name: str, apart: float) -> None:
+    """Tolerances are relative to how far it is; rounding, and what an integration leaves, are not.
+    A search for counterexamples went there."""
+    trial = at(name)
+    neuron: neurons.Neuron = trial.problem
+    end = trial.reference("nearest")
+    problem = Problem.from_features(
+        neuron.features,
+        neuron.labels,
+        starting_weights=(end + apart * (neuron.start - end))[:, None, :],
+        step_size=1.0,
+        slope_at_zero=1,
+    )
+    near = Trial(THEOREM, trial.point, neurons.Neuron(problem, name), TRIALS)
+    for claim in THEOREM.claims:
+        assert not claim.inequality(near).violated.any(), claim.id
+        if apart >= 1e-2 and name != "leaky_tenth":
+            assert claim.inequality(near).holds.all(), claim.id
 
 
 @pytest.mark.parametrize("name", ["softplus", "tanh", "bent_line", "leaky_half"])
