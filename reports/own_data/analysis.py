@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from properties.catalogue import find_theorem, full_id
+from properties.catalogue import find_theorem, full_id, is_built_in
 from properties.lai2026.setting import STABLE_STEP
 from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, UNSETTLED, USAGE
 from reports.own_data.described import described
@@ -83,7 +83,7 @@ def analyse(request: Request) -> dict[str, Any]:
     found["warnings"] = warnings_of(given, found["data"])
     found["eigenvalues"] = to_numpy(problem.eigenvalues)[0, ::-1]
     if found["stopped"] is None:
-        with _about_these_problems(request):
+        with _about_these_problems(request, theorems[0]):
             examined = [examine_with_run(theorem, problem) for theorem in theorems]
         found["theorems"] = [theorem.id for theorem in theorems]
         met = [
@@ -125,13 +125,23 @@ def _names(request: Request) -> tuple[str, ...]:
 
 
 @contextmanager
-def _about_these_problems(request: Request) -> Iterator[None]:
-    """Say of what a user's theorem raises that its problems may be of another type."""
+def _about_these_problems(request: Request, theorem: Theorem) -> Iterator[None]:
+    """Say of what a theorem raises that its problems may be of another type, or of a built-in one
+    that they are."""
     try:
         yield
     except (InputError, TheoremError) as reason:
         if request.theorem is None:
             raise
+        if is_built_in(theorem):
+            drawn = theorem.draw(theorem.cells[0], np.random.default_rng(0), 1)
+            if type(drawn) is Problem and theorem.copies is None:
+                raise
+            raise InputError(
+                f"--theorem {theorem.id} is about problems of its own ({theorem.title}), not about "
+                "gradient descent on the data given; verify it with "
+                f"`relu-verify run {theorem.id}`"
+            ) from reason
         raise type(reason)(
             f"{str(reason).removesuffix('; correct it')}; `data` hands a theorem the Problem of "
             f"verify.relu, and {request.theorem} seems to be about problems of another type: if "

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from properties.catalogue import find_theorem
+from properties.catalogue import MODULES, find_theorem
 from reports.new_theorem import write_new
 from reports.own_data.analysis import analyse
 from reports.own_data.lines import told
@@ -59,6 +59,28 @@ def test_a_right_file_about_other_problems_is_not_told_to_be_corrected(name: str
     assert "; correct it;" not in told
 
 
+@pytest.mark.parametrize("neurons", [1, 2])
+@pytest.mark.parametrize("theorem", MODULES)
+def test_a_built_in_theorem_is_examined_or_refused_without_a_line_of_ours(
+    theorem: str, neurons: int
+) -> None:
+    found, told = None, ""
+    try:
+        found = on_the_example(theorem, neurons)
+    except InputError as reason:
+        told = str(reason)
+    assert found is not None or "about problems of its own" in told or "--neurons" in told, told
+    assert ".py:" not in told
+    assert "raised" not in told
+
+
+@pytest.mark.parametrize("theorem", ["boursier2022.both_layers", "vardi_shamir2021.theorem3"])
+def test_a_built_in_theorem_about_other_problems_says_so(theorem: str) -> None:
+    with pytest.raises(InputError, match="about problems of its own") as caught:
+        on_the_example(theorem)
+    assert f"`relu-verify run {theorem}`" in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("line", "error"),
     [
@@ -77,10 +99,10 @@ def test_whatever_a_theorem_raises_comes_with_the_remark(
     assert "problems of another type" in told
 
 
-def on_the_example(theorem: str) -> dict[str, Any]:
+def on_the_example(theorem: str, neurons: int = 1) -> dict[str, Any]:
     data = EXAMPLES / "data"
     files = str(data / "features.csv"), str(data / "labels.csv")
-    return analyse(Request(*files, positive="treated", theorem=theorem))
+    return analyse(Request(*files, positive="treated", theorem=theorem, neurons=neurons))
 
 
 def own_assumptions(theorem: str) -> set[str]:
