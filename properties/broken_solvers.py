@@ -12,9 +12,9 @@ import numpy as np
 
 from verify.arrays import Array, array_namespace
 from verify.claims import Assumption, Control, Inequality, Status, Universal
-from verify.relu.certificate import State, observe
 from verify.relu.descent import CERTIFIED, Run, gradient_step, start
 from verify.relu.problem import Problem
+from verify.relu.state import State, observe
 from verify.space import Point
 
 STEPS = 400

@@ -27,10 +27,10 @@ from verify.arrays import array_namespace, to_numpy
 from verify.claims import Control, Probable, Rate, Status, Sweep
 from verify.margin import Margin
 from verify.measures import Frequency, Quantiles
-from verify.relu.certificate import interaction
 from verify.relu.descent import Run
 from verify.relu.plain import PlainRun
 from verify.relu.problem import Problem
+from verify.relu.slopes import Slopes
 from verify.space import Axis, Point
 from verify.theorem import Theorem
 from verify.trial import Trial
@@ -132,7 +132,7 @@ def _curvature(trial: Trial) -> tuple[Host, Host]:
     run: Run = trial.reference("trained")
     problem: Problem = trial.problem
     pattern = to_numpy(run.final_pattern)
-    values = np.linalg.eigvalsh(to_numpy(interaction(problem, run.final_pattern)))
+    values = np.linalg.eigvalsh(to_numpy(Slopes(run.final_pattern).interaction(problem.gram)))
     known = run.certified & pattern.any(axis=1).all(axis=-1)
     return np.where(known, values[:, 0], np.nan), np.where(known, values[:, -1], np.nan)
 

@@ -18,11 +18,11 @@ from properties.lai2026.setting import (
 from verify.arrays import to_numpy
 from verify.linear_algebra import solve_positive_definite
 from verify.margin import Margin
-from verify.relu.certificate import interaction
 from verify.relu.descent import gradient_step, start
 from verify.relu.gap import nearest_interpolant, norm_in_span
 from verify.relu.plain import PlainRun
 from verify.relu.problem import Problem
+from verify.relu.slopes import Slopes
 from verify.trial import Trial
 
 Host = np.ndarray[Any, Any]
@@ -105,6 +105,6 @@ def contracts_on_the_classes(trial: Trial) -> Margin:
 def _eigenvalues_on_the_classes(problem: Problem) -> Host:
     """Return the eigenvalues of M on the classes, NaN beyond their number, (B, n)."""
     covered = to_numpy(problem.label_classes).any(axis=1)
-    values = np.linalg.eigvalsh(to_numpy(interaction(problem, problem.label_classes)))
+    values = np.linalg.eigvalsh(to_numpy(Slopes(problem.label_classes).interaction(problem.gram)))
     spare = covered.shape[-1] - covered.sum(axis=-1, keepdims=True)
     return np.where(np.arange(covered.shape[-1]) < spare, np.nan, values)

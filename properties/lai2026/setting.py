@@ -20,7 +20,7 @@ from verify.arrays import Backend, array_namespace, to_numpy
 from verify.claims import Assumption, Status
 from verify.explicit import Explicit, Field
 from verify.margin import Margin
-from verify.relu.certificate import certify_by_length, certify_by_rows, interaction
+from verify.relu.certificate import certify_by_length, certify_by_rows
 from verify.relu.descent import Run, descend, gradient_step, start
 from verify.relu.effective_dimensions import (
     dimensions_of,
@@ -35,6 +35,7 @@ from verify.relu.gap import outside_span
 from verify.relu.minimum_norm import MinimumNorm, minimum_norm
 from verify.relu.plain import PlainRun, descend_plainly
 from verify.relu.problem import Problem
+from verify.relu.slopes import Slopes
 from verify.relu.spectra import Spectrum
 from verify.space import Axis, Point
 from verify.tolerances import IDENTITY, REGULAR_ABOVE
@@ -462,7 +463,7 @@ def step_is_stable(trial: Trial) -> Margin:
     """The step is stable on every neuron's label class C (for one neuron, on the positive
     examples): η·λ_max(G_CC) < 2."""
     problem: Problem = trial.problem
-    block = interaction(problem, problem.label_classes)
+    block = Slopes(problem.label_classes).interaction(problem.gram)
     largest = to_numpy(array_namespace(block).linalg.eigvalsh(block))[:, -1]
     return Margin(to_numpy(problem.step_size) * largest, 2.0, rounding=1e-12)
 

@@ -18,9 +18,9 @@ from properties.lai2026.setting import (
 from verify.arrays import to_numpy
 from verify.claims import Control, Inequality, Probable, Status, Universal
 from verify.margin import Margin
-from verify.relu.certificate import rounding
 from verify.relu.plain import PlainRun
 from verify.relu.problem import Problem
+from verify.relu.state import rounding
 from verify.space import Point
 from verify.theorem import Theorem
 from verify.trial import Trial

@@ -5,44 +5,21 @@ r ← (I − ηM) r with M = Σ_k D_k G D_k, and the weights move by at most κ�
 M⁻¹. If no prediction can reach zero within that movement, the pattern is frozen for ever.
 A finite run cannot show this; these bounds do. They hold for exact arithmetic on the given
 numbers: every computed quantity is widened by a bound on its rounding error.
+
+The D_k are the slopes of any φ(z) = max(z, γz). With S_ij = Σ_k d_{k,i} d_{k,j}, M is G ∘ S, so
+that λ_min(M_CC) ≥ λ_min(G)·min_C S_ii (Schur's product theorem), S_ii at least 1 for the ReLU.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from verify.arrays import Array, array_namespace, flatnonzero, placed
+from verify.arrays import Array, array_namespace
 from verify.linear_algebra import root, solve_on
 from verify.relu.problem import Problem
+from verify.relu.slopes import Slopes, over_neurons
+from verify.relu.state import State, norm, rounding_of_products, uncertainty
 from verify.tolerances import REGULAR_ABOVE, SINGULAR_BELOW, epsilon, summation
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """Gradient descent at one step.
-
-    change: (B, m, n), the data-span coefficients gained since the start.
-    predictions: (B, m, n).   pattern: (B, m, n), which examples each neuron is active on.
-    residual: (B, n), model output minus label.
-    rounding, residual_rounding: (B, m, n) and (B, n), bounds on the rounding errors of
-        evaluating the predictions and the residual.
-    speed: (B,), an upper bound on ηλ_max(M), dimensionless.
-    earlier_pattern, earlier_speed: (B, m, n) and (B,), those before the pattern last changed: paths
-        that swing between two patterns need no eigenvalues a step.
-    error: (B,), a bound on the distance in weights from the path of exact arithmetic, as long
-        as every sign so far was right.
-    """
-
-    change: Array
-    predictions: Array
-    pattern: Array
-    residual: Array
-    rounding: Array
-    residual_rounding: Array
-    speed: Array
-    earlier_pattern: Array
-    earlier_speed: Array
-    error: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,172 +47,35 @@ class Jump:
     predictions: Array
 
 
-def observe(
-    problem: Problem,
-    change: Array | None = None,
-    error: Array | None = None,
-    before: State | None = None,
-) -> State:
-    """Return the state whose coefficients differ from the start by `change`, (B, m, n).
-
-    change: by default none, the start itself.   error: (B,), see `State`; zero by default.
-    before: the state one step earlier, whose speed holds on where the pattern is the same.
-    """
-    predictions = problem.starting_predictions
-    xp = array_namespace(predictions)
-    if change is None:
-        change = xp.zeros_like(predictions)
-    else:
-        predictions = predictions + problem.inner_products.times(change)
-    pattern = predictions >= 0 if problem.slope_at_zero else predictions > 0
-    active = xp.where(pattern, predictions, xp.zeros_like(predictions))
-    output = over_neurons(problem.signs[:, :, None] * active)
-    if before is None:
-        speed = fastest(problem, pattern)
-        earlier_pattern, earlier_speed = pattern, speed
-    else:
-        speed, earlier_pattern, earlier_speed = _speed_after(problem, before, pattern)
-    blur = rounding(problem, change)
-    terms = over_neurons(xp.abs(predictions)) + xp.abs(problem.labels)
-    return State(
-        change=change,
-        predictions=predictions,
-        pattern=pattern,
-        residual=output - problem.labels,
-        rounding=blur,
-        residual_rounding=over_neurons(blur) + summation(problem.neurons, terms) * terms,
-        speed=speed,
-        earlier_pattern=earlier_pattern,
-        earlier_speed=earlier_speed,
-        error=0 * speed if error is None else error,
-    )
-
-
-def _speed_after(problem: Problem, before: State, pattern: Array) -> tuple[Array, Array, Array]:
-    """Return speed, earlier pattern and earlier speed of the state with that pattern."""
-    xp = array_namespace(pattern)
-    same = xp.all(pattern == before.pattern, axis=(1, 2))
-    if bool(xp.all(same)):
-        return before.speed, before.earlier_pattern, before.earlier_speed
-    again = ~same & xp.all(pattern == before.earlier_pattern, axis=(1, 2))
-    speed = xp.where(same, before.speed, before.earlier_speed)
-    new = ~same & ~again
-    if bool(xp.any(new)):
-        speed = xp.where(new, fastest(problem, pattern, new), speed)
-    return (
-        speed,
-        xp.where(same[:, None, None], before.earlier_pattern, before.pattern),
-        xp.where(same, before.earlier_speed, before.speed),
-    )
-
-
-def fastest(problem: Problem, pattern: Array, wanted: Array | None = None) -> Array:
-    """Return an upper bound on ηλ_max(M), (B,).
-
-    λ_max(M) ≤ λ_max(G) · (most neurons on one example); from the spectrum of M itself where
-    that bound is not below 2/η.   wanted: (B,), where that is worth its cost.
-    """
-    xp = array_namespace(pattern)
-    gram = problem.inner_products
-    crowd = xp.max(over_neurons(xp.astype(pattern, problem.labels.dtype)), axis=-1)
-    rate = problem.step_size * (1 + summation(problem.examples, problem.labels))
-    bound = rate * gram.largest * crowd
-    fast = bound >= 2 if wanted is None else wanted & (bound >= 2)
-    if not bool(xp.any(fast)):
-        return bound
-    index = flatnonzero(fast)
-    matrices = _interaction(xp.take(problem.gram, index, axis=0), xp.take(pattern, index, axis=0))
-    sharp = xp.take(rate, index, axis=0) * xp.linalg.eigvalsh(matrices)[:, -1]
-    return placed(fast, sharp, bound)
-
-
-def rounding(problem: Problem, change: Array) -> Array:
-    """Return a bound on the rounding error of evaluating β⁰ + Ga for a = `change`, (B, m, n).
-
-    Σ_j |G_ij| |a_j| is at most √G_ii Σ_j √G_jj |a_j|, and at most √G_ii √λ_max(G) ‖a‖₂
-    (Cauchy–Schwarz); the smaller one, times the error of a sum. Through a factor, G = LLᵀ, it is
-    at most √G_ii ‖(|L|ᵀ|a|)‖₂, which is at most √G_ii Σ_j √G_jj |a_j|. The error of β⁰ itself
-    comes on top where it was computed from weights.
-    """
-    found = _rounding_of_products(problem, change, problem.starting_predictions)
-    return found if problem.starting_rounding is None else found + problem.starting_rounding
-
-
-def _rounding_of_products(problem: Problem, rows: Array, terms: Array | None = None) -> Array:
-    """Return the bound of `rounding` for Ga, and for b + Ga where `terms` is b, (B, m, n)."""
-    xp = array_namespace(rows)
-    gram = problem.inner_products
-    lengths = gram.lengths[:, None, :]
-    size = xp.sum(lengths * xp.abs(rows), axis=-1, keepdims=True)
-    count = problem.examples
-    if gram.factor is None:
-        by_norm = norm(rows)
-        by_norm = (by_norm * xp.sqrt(gram.largest)[:, None])[..., None]
-        size = xp.where(by_norm < size, by_norm, size)
-    else:
-        count = 2 * count  # two sums in a row
-    size = lengths * size
-    return summation(count, rows) * (size if terms is None else xp.abs(terms) + size)
-
-
-def uncertainty(problem: Problem, state: State) -> Array:
-    """Return a bound on the error of the predictions on the computed path, (B, m, n).
-
-    The rounding of their evaluation, plus what `state.error` in the weights makes of it:
-    nothing for a neuron that has never been active.
-    """
-    xp = array_namespace(state.pattern)
-    mobile = xp.any((state.change != 0) | state.pattern, axis=-1, keepdims=True)
-    carried = problem.inner_products.lengths[:, None, :] * state.error[:, None, None]
-    return state.rounding + xp.where(mobile, carried, 0 * carried)
-
-
-def over_neurons(values: Array) -> Array:
-    """Return the sum over the neurons of (B, m, n), (B, n)."""
-    return values[:, 0, :] if values.shape[1] == 1 else array_namespace(values).sum(values, axis=1)
-
-
-def norm(values: Array) -> Array:
-    """Return the Euclidean norm over the last axis."""
-    xp = array_namespace(values)
-    return xp.sqrt(xp.vecdot(values, values))
-
-
-def covered(state: State) -> Array:
-    """Return the mask of examples on which at least one neuron is active, (B, n)."""
-    pattern = state.pattern
-    return (
-        pattern[:, 0, :] if pattern.shape[1] == 1 else array_namespace(pattern).any(pattern, axis=1)
-    )
-
-
-def interaction(problem: Problem, pattern: Array) -> Array:
-    """Return M = Σ_k D_k G D_k, (B, n, n): the Gram matrix times the shared active neurons."""
-    return _interaction(problem.gram, pattern)
-
-
-def _interaction(gram: Array, pattern: Array) -> Array:
-    xp = array_namespace(gram)
-    active = xp.astype(pattern, gram.dtype)
-    return gram * (xp.matrix_transpose(active) @ active)
-
-
 def certify_by_length(problem: Problem, state: State) -> Certificate:
     """Certify with bounds on the eigenvalues of G alone, in O(mn²) at most.
 
-    The energy-norm bound of theory §4 with ‖r_C‖ ≤ ‖r_C‖₂/√λ_min(G) in the norm of M⁻¹ and
-    `Gram.reach` for the other factor, since M_CC ⪰ λ_min(G). κ = max(1, ηλ_max(M)) bounds
-    |1 − (1 − ηλ)^t| for all t while ηλ_max(M) < 2.
+    The energy-norm bound of theory §4 with ‖r_C‖ ≤ ‖r_C‖₂/√λ_min(M_CC) in the norm of M⁻¹ and
+    `Gram.reach` for the other factor. κ = max(1, ηλ_max(M)) bounds |1 − (1 − ηλ)^t| for all t
+    while ηλ_max(M) < 2.
     """
     xp = array_namespace(state.pattern)
-    gram, mask = problem.inner_products, covered(state)
-    regular = gram.smallest > REGULAR_ABOVE * gram.largest
+    gram, mask = problem.inner_products, state.slopes.covered
+    low = gram.smallest * state.slopes.least_crowd(problem.labels)
+    regular = _is_regular(problem, state.slopes, gram.smallest, gram.largest)
     size = norm(_covered_residual(state))
     applies = (regular & (state.speed < 2)) | ~xp.any(mask, axis=-1)
-    floor = xp.where(regular, gram.smallest, xp.ones_like(size))
+    floor = xp.where(regular, low, xp.ones_like(size))
     energy = _kappa(state.speed) * size / xp.sqrt(floor)
-    drift = energy[:, None, None] * gram.reach(state.pattern, mask)
+    drift = energy[:, None, None] * gram.reach(state.slopes, mask)
     return _judge(problem, state, drift, size[:, None], applies)
+
+
+def _is_regular(problem: Problem, slopes: Slopes, low: Array, high: Array) -> Array:
+    """Return whether M is far enough from singular on C to be solved with, (B,).
+
+    Of one neuron, M = D G D is solved with as G is.   low, high: (B,), bounds on the eigenvalues of
+    G on C.
+    """
+    if problem.neurons > 1 and slopes.below:
+        low = low * slopes.least_crowd(problem.labels)
+        high = high * problem.neurons
+    return low > REGULAR_ABOVE * high
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +86,7 @@ class Line:
 
     middle, spread: (B,), p and b, dimensionless.   exponent: (B,), κ = log(1 − p + b)/log(1 − p).
     image: (B, n), Mr on C.   departure: (B, n), Er = pr − ηMr on C: where the path first strays to.
-    applies: (B,), where p < 1 and b < p; what else is there is arbitrary elsewhere.
+    applies: (B,), where p < 1 and b < p; the departure is 0 and all else arbitrary elsewhere.
     """
 
     middle: Array
@@ -264,20 +104,22 @@ def straight_line(problem: Problem, state: State) -> Line:
     be much nearer to one than the slowest eigenvalue makes it.
     """
     xp = array_namespace(state.speed)
-    mask = covered(state)
+    mask = state.slopes.covered
     low, high = problem.inner_products.range_on(mask)
+    regular = _is_regular(problem, state.slopes, low, high)
+    low = low * state.slopes.least_crowd(problem.labels)
     error = 4 * summation(problem.examples, low)
     slowest, quickest = problem.step_size * low * (1 - error), state.speed
     if problem.neurons == 1:
         quickest = xp.minimum(quickest, problem.step_size * high * (1 + error))
     quickest = xp.maximum(quickest, slowest)
     residual = _on(mask, state.residual)
-    image = _image(problem, state.pattern, residual)[1]
+    image = _image(problem, state.slopes, residual)[1]
     square = xp.vecdot(residual, residual)
     ratio = xp.vecdot(residual, image) / xp.where(square > 0, square, xp.ones_like(square))
     middle = xp.maximum(problem.step_size * ratio, (quickest + slowest / 2) / 2)
     spread = xp.maximum(middle - slowest, quickest - middle) + error * middle
-    applies = (low > REGULAR_ABOVE * high) & (slowest > 0) & (middle < 1) & (spread < middle)
+    applies = regular & (slowest > 0) & (middle < 1) & (spread < middle)
     half = 0 * middle + 0.5
     middle = xp.where(applies, middle, half)
     spread = xp.where(applies, spread, half / 2)
@@ -287,7 +129,10 @@ def straight_line(problem: Problem, state: State) -> Line:
         spread=spread,
         exponent=xp.where(exponent < 1, exponent, 0 * exponent + (1 - epsilon(exponent))),
         image=image,
-        departure=middle[:, None] * residual - problem.step_size[:, None] * image,
+        departure=_on(
+            applies[:, None],
+            middle[:, None] * residual - problem.step_size[:, None] * image,
+        ),
         applies=applies,
     )
 
@@ -310,14 +155,14 @@ def certify_by_limit(
     """
     xp = array_namespace(state.pattern)
     line = straight_line(problem, state) if line is None else line
-    gram, mask, applies = problem.inner_products, covered(state), line.applies
-    low = gram.range_on(mask)[0]
+    gram, mask, applies = problem.inner_products, state.slopes.covered, line.applies
+    low = gram.range_on(mask)[0] * state.slopes.least_crowd(problem.labels)
     error = summation(problem.examples, low)
     floor = xp.sqrt(xp.where(applies, low, xp.ones_like(low)))
 
     residual = _on(mask, state.residual)
-    remainder = _remaining_change(problem, state.pattern, mask & applies[:, None], residual)
-    moved, image = _image(problem, state.pattern, remainder)
+    remainder = _remaining_change(problem, state.slopes, mask & applies[:, None], residual)
+    moved, image = _image(problem, state.slopes, remainder)
     missed = norm(_on(mask, residual - image)) + norm(_on(mask, state.residual_rounding))
     rounded = _rounded(problem, remainder) + problem.step_size * _rounded(problem, residual)
     inexact = 2 * (missed + rounded) / floor
@@ -327,7 +172,7 @@ def certify_by_limit(
     strayed = xp.vecdot(first, there) + norm(first) * (rounded + error * norm(there))
     energy = root(xp.vecdot(residual, remainder))
     energy = xp.minimum(energy, (root(strayed) + inexact) / line.spread) * (1 + error) + inexact
-    drift = energy[:, None, None] * gram.reach(state.pattern, mask) * (1 + error)
+    drift = energy[:, None, None] * gram.reach(state.slopes, mask) * (1 + error)
     side = xp.where(state.pattern, state.predictions, -state.predictions)
     turn = xp.where(state.pattern, -moved, moved)
     least = _least_distance(side, turn, drift, line.exponent[:, None, None])
@@ -351,29 +196,33 @@ def _least_distance(side: Array, turn: Array, drift: Array, kappa: Array) -> Arr
     return xp.where(value < side, value, side)
 
 
-def jump_to_limit(problem: Problem, pattern: Array, mask: Array, residual: Array) -> Jump:
+def jump_to_limit(problem: Problem, slopes: Slopes, mask: Array, residual: Array) -> Jump:
     """Return the jump for residuals r, (B, n), on masks C, (B, n), where M must be regular."""
-    change = _remaining_change(problem, pattern, mask, residual)
-    return Jump(change, _image(problem, pattern, change)[0])
+    change = _remaining_change(problem, slopes, mask, residual)
+    return Jump(change, _image(problem, slopes, change)[0])
 
 
-def _remaining_change(problem: Problem, pattern: Array, mask: Array, residual: Array) -> Array:
-    """Return q with M_CC q_C = r_C and q = 0 off C, (B, n). Of one neuron M is G itself."""
-    if problem.neurons == 1:
+def _remaining_change(problem: Problem, slopes: Slopes, mask: Array, residual: Array) -> Array:
+    """Return q with M_CC q_C = r_C and q = 0 off C, (B, n). Of one neuron M is D G D."""
+    if problem.neurons > 1:
+        matrix = slopes.interaction(problem.gram)
+        return solve_on(matrix, mask, residual[:, :, None])[:, :, 0]
+    if not slopes.below:
         return problem.inner_products.solve_on(mask, residual[:, None, :])[:, 0, :]
-    return solve_on(interaction(problem, pattern), mask, residual[:, :, None])[:, :, 0]
+    numbers = slopes.numbers(residual)
+    solution = problem.inner_products.solve_on(mask, residual[:, None, :] / numbers)
+    return (solution / numbers)[:, 0, :]
 
 
-def _image(problem: Problem, pattern: Array, values: Array) -> tuple[Array, Array]:
+def _image(problem: Problem, slopes: Slopes, values: Array) -> tuple[Array, Array]:
     """Return s_k G D_k q, (B, m, n), and Mq on C, (B, n), of values q on C, (B, n)."""
-    shared = _on(pattern, values[:, None, :])
-    there = problem.inner_products.times(shared)
-    return problem.signs[:, :, None] * there, over_neurons(_on(pattern, there))
+    there = problem.inner_products.times(slopes.times(values[:, None, :]))
+    return problem.signs[:, :, None] * there, over_neurons(slopes.times(there))
 
 
 def _rounded(problem: Problem, values: Array) -> Array:
     """Return a bound on the norm of the rounding error of Mq, (B,), of values q, (B, n)."""
-    terms = _rounding_of_products(problem, values[:, None, :])[:, 0, :]
+    terms = rounding_of_products(problem, values[:, None, :])[:, 0, :]
     return (problem.neurons + 1) * norm(terms)
 
 
@@ -386,9 +235,12 @@ def promising_by_length(problem: Problem, state: State) -> Array:
     """Return the mask of problems, (B,), that `certify_by_length` may certify, in O(mn).
 
     A covered example that is active has the reach √G_ii ≥ √λ_min(G), so that its prediction may
-    move by ‖r_C‖₂ at least, as far as that certificate knows.
+    move by ‖r_C‖₂ over the root of the least S_ii, as far as that certificate knows.
     """
-    return norm(_covered_residual(state)) <= _room(problem, state)
+    size = norm(_covered_residual(state))
+    if state.slope_below and problem.neurons > 1:
+        size = size / state.slopes.least_crowd(size) ** 0.5
+    return size <= _room(problem, state)
 
 
 def promising_by_limit(problem: Problem, state: State, line: Line) -> Array:
@@ -405,10 +257,10 @@ def promising_by_limit(problem: Problem, state: State, line: Line) -> Array:
 
 
 def _room(problem: Problem, state: State) -> Array:
-    """Return the least of max(|β|, |y|) over the active examples, (B,)."""
+    """Return the least of max(|β|, |y|) over the examples that a neuron has a slope on, (B,)."""
     xp = array_namespace(state.pattern)
     room = xp.maximum(xp.abs(state.predictions), xp.abs(problem.labels)[:, None, :])
-    return xp.min(xp.where(state.pattern, room, xp.full_like(room, xp.inf)), axis=(1, 2))
+    return xp.min(xp.where(state.slopes.somewhere, room, xp.full_like(room, xp.inf)), axis=(1, 2))
 
 
 def certify_by_energy(problem: Problem, state: State) -> tuple[Certificate, Jump]:
@@ -422,8 +274,8 @@ def certify_by_energy(problem: Problem, state: State) -> tuple[Certificate, Jump
     Returns the certificate, and the jump to the limit, with q = M⁺r.
     """
     xp = array_namespace(problem.gram)
-    mask = covered(state)
-    values, vectors = xp.linalg.eigh(interaction(problem, state.pattern))
+    mask = state.slopes.covered
+    values, vectors = xp.linalg.eigh(state.slopes.interaction(problem.gram))
     highest = values[:, -1:]
     zero = values <= SINGULAR_BELOW * problem.examples * highest
     kept = values > REGULAR_ABOVE * highest
@@ -440,15 +292,15 @@ def certify_by_energy(problem: Problem, state: State) -> tuple[Certificate, Jump
     size = norm(_covered_residual(state))
     blur = norm(state.residual_rounding)[:, None] + tilt * size[:, None]
     energy = norm((xp.abs(coordinates) + blur) * xp.sqrt(inverse))
-    active = xp.astype(state.pattern, problem.gram.dtype)
-    rows = active[:, :, None, :] * problem.gram[:, None, :, :]
+    slopes = state.slopes.numbers(problem.gram)
+    rows = slopes[:, :, None, :] * problem.gram[:, None, :, :]
     rotated = xp.abs(rows @ vectors[:, None, :, :]) + relative * norm(rows)[..., None]
     reach = norm(rotated * xp.sqrt(inverse)[:, None, None, :])
     clear = xp.all(zero | kept, axis=-1)
     speed = problem.step_size * highest[:, 0] * (1 + relative)
     applies = (clear & (speed < 2)) | ~xp.any(mask, axis=-1)
     drift = (_kappa(speed) * energy)[:, None, None] * reach
-    jump = Jump(solution, _image(problem, state.pattern, solution)[0])
+    jump = Jump(solution, _image(problem, state.slopes, solution)[0])
     return _judge(problem, state, drift, size[:, None], applies), jump
 
 
@@ -457,25 +309,25 @@ def certify_by_rows(problem: Problem, state: State) -> Certificate:
 
     The weighted ∞-norm bound of theory §4 with v = |y| on C: κ = max_i Σ_j |I−ηM|_ij v_j/v_i
     must be below 1, and prediction (k, i) moves by at most
-    η/(1−κ) · Σ_{j∈C} |G_ij| D_{k,j} v_j · max_{j∈C} |r_j|/v_j.
+    η/(1−κ) · Σ_{j∈C} |G_ij| d_{k,j} v_j · max_{j∈C} |r_j|/v_j.
     """
     xp = array_namespace(problem.gram)
-    mask = covered(state)
+    mask = state.slopes.covered
     size = xp.abs(problem.labels)
     weight = xp.where(mask & (size > 0), size, xp.ones_like(size))
     inside = mask[:, :, None] & mask[:, None, :]
     identity = xp.eye(problem.examples, dtype=problem.gram.dtype, device=problem.gram.device)
     step = problem.step_size[:, None, None]
-    contraction = xp.abs(identity - step * interaction(problem, state.pattern))
+    contraction = xp.abs(identity - step * state.slopes.interaction(problem.gram))
     contraction = xp.where(inside, contraction, xp.zeros_like(contraction))
     rows = (contraction @ weight[:, :, None])[:, :, 0] / weight
     kappa = xp.max(rows, axis=-1) + 4 * summation(problem.examples, rows)
     worst = xp.max(_covered_residual(state) / weight, axis=-1)
     applies = (kappa < 1) & xp.all(~mask | (size > 0), axis=-1)
     kappa = xp.where(applies, kappa, 0 * kappa)
-    active = xp.astype(state.pattern, problem.gram.dtype) * weight[:, None, :]
+    slopes = state.slopes.numbers(problem.gram) * weight[:, None, :]
     drift = (problem.step_size * worst / (1 - kappa))[:, None, None] * (
-        active @ xp.abs(problem.gram)
+        slopes @ xp.abs(problem.gram)
     )
     return _judge(problem, state, drift, weight * worst[:, None], applies)
 
@@ -483,7 +335,7 @@ def certify_by_rows(problem: Problem, state: State) -> Certificate:
 def _covered_residual(state: State) -> Array:
     """Return a bound on |r| on the covered examples, rounding included, 0 elsewhere, (B, n)."""
     xp = array_namespace(state.residual)
-    return _on(covered(state), xp.abs(state.residual) + state.residual_rounding)
+    return _on(state.slopes.covered, xp.abs(state.residual) + state.residual_rounding)
 
 
 def _kappa(speed: Array) -> Array:
@@ -497,8 +349,8 @@ def _judge(
     """Turn bounds on all later movement into a certificate.
 
     drift: (B, m, n) or broadcastable, on |β_{k,i}(later) − β_{k,i}(now)|.
-    residual_bound: (B, n) or broadcastable, on every later |r_i|. An active example that one
-    neuron covers alone, with s_k y_i > 0, has β_{k,i} = |y_i| + s_k r_i.
+    residual_bound: (B, n) or broadcastable, on every later |r_i|. An example that one neuron covers
+    alone has d_{k,i} β_{k,i} = s_k (y_i + r_i): on the side of s_k y_i at |y_i| − |r_i| at least.
 
     Both are about descent from the computed state. Exact descent, which is within
     `state.error` of it in weights, stays so: with one pattern and ηλ_max(M) < 2 the distance
@@ -506,11 +358,15 @@ def _judge(
     """
     xp = array_namespace(drift)
     error = uncertainty(problem, state)
-    alone = over_neurons(xp.astype(state.pattern, problem.labels.dtype))[:, None, :] == 1
-    agrees = problem.signs[:, :, None] * problem.labels[:, None, :] > 0
+    slopes, there = state.slopes, state.slopes.somewhere
+    alone = over_neurons(xp.astype(there, problem.labels.dtype))[:, None, :] == 1
+    wanted = problem.signs[:, :, None] * problem.labels[:, None, :]
     by_drift = xp.abs(state.predictions) - drift * (1 + summation(problem.examples, drift))
     by_label = xp.abs(problem.labels)[:, None, :] - residual_bound[:, None, :]
-    better = state.pattern & alone & agrees & (by_label > by_drift)
+    if slopes.below:
+        by_label = by_label / slopes.numbers(by_label)
+        wanted = xp.where(state.pattern, wanted, -wanted)
+    better = there & alone & (wanted > 0) & (by_label > by_drift)
     slack = xp.where(better, by_label + 0 * by_drift, by_drift) - error
     return _certificate(problem, state, slack, applies)
 

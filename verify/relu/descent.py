@@ -11,20 +11,17 @@ from verify.arrays import Array, array_namespace, flatnonzero, placed, to_numpy
 from verify.errors import InputError
 from verify.relu.certificate import (
     Jump,
-    State,
     certify_by_energy,
     certify_by_length,
     certify_by_limit,
-    covered,
     jump_to_limit,
-    norm,
-    observe,
     promising_by_length,
     promising_by_limit,
     straight_line,
-    uncertainty,
 )
 from verify.relu.problem import Problem, require_problem
+from verify.relu.slopes import Slopes
+from verify.relu.state import State, norm, observe, uncertainty
 from verify.tolerances import REGULAR_ABOVE, epsilon
 
 Host = np.ndarray[Any, Any]
@@ -36,7 +33,7 @@ MAX_STEPS = 10_000
 
 _FIRST_ENERGY_STEP, _FIRST_WHERE_REGULAR = 8, 64
 """The O(n³) certificate is tried at this step and whenever the count of steps has doubled; where
-G is far from singular the cheap one is almost as sharp, and it is tried later."""
+G is far from singular the cheap one of the ReLU is almost as sharp, and it is tried later."""
 
 _SELDOM = 4
 """Steps between two looks at which runs more steps cannot decide."""
@@ -97,17 +94,16 @@ class Run:
         return np.asarray(self.status == CERTIFIED)
 
 
-def start(problem: Problem) -> State:
-    """Return the state before the first step."""
-    return observe(problem)
+def start(problem: Problem, slope_below: float = 0.0) -> State:
+    """Return the state before the first step.   slope_below: γ; 0 is the ReLU."""
+    return observe(problem, slope_below=slope_below)
 
 
 def gradient_step(problem: Problem, state: State) -> State:
     """Take one step: α_k ← α_k − η s_k D_k r, with predictions from the Gram matrix (theory §2)."""
-    xp = array_namespace(state.change)
     scale = problem.step_size[:, None, None] * problem.signs[:, :, None]
     gradient = scale * state.residual[:, None, :]
-    change = state.change - xp.where(state.pattern, gradient, xp.zeros_like(gradient))
+    change = state.change - state.slopes.times(gradient)
     return observe(problem, change, _error_after(problem, state, change), state)
 
 
@@ -121,13 +117,13 @@ def _error_after(problem: Problem, state: State, change: Array) -> Array:
     eps = epsilon(change)
     eta = problem.step_size[:, None]
     blur = eta * (state.residual_rounding + 4 * eps * xp.abs(state.residual))
-    blur = xp.where(state.pattern, blur[:, None, :], 0 * change) + eps * xp.abs(change)
+    blur = state.slopes.times(blur[:, None, :]) + eps * xp.abs(change)
     length = xp.sqrt(problem.inner_products.largest * xp.sum(blur * blur, axis=(1, 2)))
     growth = xp.where(state.speed > 2, state.speed - 1, xp.ones_like(state.speed))
     return growth * state.error + length
 
 
-def descend(problem: Problem, max_steps: int = MAX_STEPS) -> Run:
+def descend(problem: Problem, max_steps: int = MAX_STEPS, *, slope_below: float = 0.0) -> Run:
     """Run gradient descent on every problem of the batch until its limit is certain.
 
     Steps are taken in Gram space, O(mn²) each whatever the dimension is. As soon as a
@@ -137,19 +133,22 @@ def descend(problem: Problem, max_steps: int = MAX_STEPS) -> Run:
     Everything stays where the problem's arrays are; what the host has to know comes at the end.
 
     max_steps: at least 1; problems without a certificate by then are "undecided".
-    Raises InputError for max_steps below 1, and for what is no Problem.
+    slope_below: γ of φ(z) = max(z, γz), see `dynamics.leaky_descent`; 0 is the ReLU.
+    Raises InputError for max_steps below 1, γ outside [0, 1), and for what is no Problem.
     """
     require_problem(problem)
     if not isinstance(max_steps, int | np.integer) or max_steps < 1:
         raise InputError(f"max_steps={max_steps!r}, expected a whole number of at least 1")
-    running = _begin(problem)
+    if not 0 <= slope_below < 1:
+        raise InputError(f"slope_below={slope_below!r}, expected a number in [0, 1)")
+    running = _begin(problem, slope_below)
     ended: list[_Ended] = []
     for step in range(1, max_steps + 1):
         left = _retire(_advance(running, step), step, step == max_steps, ended)
         if left is None:
             break
         running = left
-    return _assembled(problem, ended)
+    return _assembled(problem, ended, slope_below)
 
 
 _STATUSES = (CERTIFIED, UNDECIDED, DIVERGED)
@@ -177,7 +176,7 @@ class _Running:
     def take(self, index: Array) -> _Running:
         """Return the running problems at the integer positions `index`, (K,)."""
         others = (_taken(getattr(self, field.name), index) for field in fields(_Running)[2:])
-        return _Running(self.problem.select(index), _rows(self.state, index), *others)
+        return _Running(self.problem.select(index), self.state.take(index), *others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,13 +205,9 @@ def _taken(array: Array, index: Array) -> Array:
     return array_namespace(array).take(array, index, axis=0)
 
 
-def _rows(state: State, index: Array) -> State:
-    return State(*(_taken(getattr(state, field.name), index) for field in fields(State)))
-
-
-def _begin(problem: Problem) -> _Running:
+def _begin(problem: Problem, slope_below: float) -> _Running:
     xp = array_namespace(problem.labels)
-    state = start(problem)
+    state = start(problem, slope_below)
     where = problem.labels.device
     counts = xp.zeros(problem.batch, dtype=xp.int64, device=where)
     near = xp.abs(state.predictions) < state.rounding
@@ -317,9 +312,9 @@ def _energy_is_due(running: _Running, step: int) -> Array:
     if step < _FIRST_ENERGY_STEP or step & (step - 1):
         return nowhere
     gram = running.problem.inner_products
-    return (
-        ~nowhere if step >= _FIRST_WHERE_REGULAR else gram.smallest <= REGULAR_ABOVE * gram.largest
-    )
+    if step >= _FIRST_WHERE_REGULAR or running.state.slope_below:
+        return ~nowhere
+    return gram.smallest <= REGULAR_ABOVE * gram.largest
 
 
 def _beyond_help(running: _Running) -> Array:
@@ -329,7 +324,7 @@ def _beyond_help(running: _Running) -> Array:
     """
     xp = array_namespace(running.scale)
     problem, state = running.problem, running.state
-    size = norm(xp.where(covered(state), state.residual, 0 * state.residual))
+    size = norm(xp.where(state.slopes.covered, state.residual, 0 * state.residual))
     at_rest = size <= norm(state.residual_rounding)
     lost = state.error * xp.sqrt(problem.inner_products.largest) > _LOST * running.scale
     return at_rest | lost
@@ -362,7 +357,7 @@ def _ending(
     state, margin, position = running.state, running.freeze_margin, running.position
     change, predictions = state.change, state.predictions
     if jump is not None:
-        change, predictions = _after(running.problem, state.pattern, change, predictions, jump)
+        change, predictions = _after(running.problem, state.slopes, change, predictions, jump)
     ended = _Ended(
         position=position,
         status=xp.full_like(position, _STATUSES.index(status)),
@@ -386,24 +381,23 @@ def _each(ended: _Ended, index: Array) -> _Ended:
 
 
 def _after(
-    problem: Problem, pattern: Array, change: Array, predictions: Array, jump: Jump
+    problem: Problem, slopes: Slopes, change: Array, predictions: Array, jump: Jump
 ) -> tuple[Array, Array]:
     """Return the change of the coefficients, and the predictions, (B, m, n) each, after a jump."""
-    xp = array_namespace(change)
-    step = problem.signs[:, :, None] * jump.coefficients[:, None, :]
-    step = xp.where(pattern, step, xp.zeros_like(step))
+    step = slopes.times(problem.signs[:, :, None] * jump.coefficients[:, None, :])
     return change - step, predictions - jump.predictions
 
 
-def _assembled(problem: Problem, ended: list[_Ended]) -> Run:
+def _assembled(problem: Problem, ended: list[_Ended], slope_below: float) -> Run:
     """Put the problems back into the order of the batch, at their limits."""
     xp = array_namespace(problem.labels)
     whole = ended[0] if len(ended) == 1 else _joined(ended)
     pattern, change, predictions = whole.final_pattern, whole.change, whole.predictions
-    mask = xp.any(pattern, axis=1) & (whole.jumps > 0)[:, None]
+    slopes = Slopes(pattern, slope_below)
+    mask = slopes.covered & (whole.jumps > 0)[:, None]
     if bool(xp.any(mask)):
-        jump = jump_to_limit(problem, pattern, mask, whole.residual)
-        change, predictions = _after(problem, pattern, change, predictions, jump)
+        jump = jump_to_limit(problem, slopes, mask, whole.residual)
+        change, predictions = _after(problem, slopes, change, predictions, jump)
     margin = whole.freeze_margin
     counts = (whole.status, whole.steps, whole.last_flip, whole.near_ties)
     told = to_numpy(xp.stack([*(xp.astype(each, margin.dtype) for each in counts), margin]))
@@ -419,6 +413,7 @@ def _assembled(problem: Problem, ended: list[_Ended]) -> Run:
         last_flip=last_flip,
         freeze_margin=told[4],
         near_ties=near_ties,
+        slope_below=slope_below,
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from verify.arrays import Array, Backend, array_namespace, flatnonzero, is_numpy, placed, to_numpy
 from verify.linear_algebra import conjugate_gradients, conjugate_gradients_of_one, root, solve_on
 from verify.relu.factor import Factor
+from verify.relu.slopes import Slopes
 from verify.tolerances import REGULAR_ABOVE, SINGULAR_BELOW, summation
 
 _CLEAR = 0.16
@@ -191,23 +192,24 @@ class Gram:
         square = xp.sum(rows * self.times(rows), axis=-1)
         return root(square)
 
-    def reach(self, pattern: Array, mask: Array) -> Array:
+    def reach(self, slopes: Slopes, mask: Array) -> Array:
         """Return bounds R on how far a prediction moves for a unit of movement, (B, m, n).
 
         If the weights move by at most e in the norm of M⁻¹, M = Σ_k D_k G D_k, through residuals
         on the examples C, prediction (k, i) moves by at most e·‖(D_k G)_{C,i}‖ in that norm,
-        which is at most √G_ii, and at most ‖(D_k G)_{C,i}‖₂/√λ_min(G).
+        which is at most √G_ii, and at most ‖(D_k G)_{C,i}‖₂/√(λ_min(G)·min_C S_ii).
 
-        pattern: (B, m, n), the D_k.   mask: (B, n), C.
+        slopes: the D_k.   mask: (B, n), C.
         """
-        xp = array_namespace(pattern)
         by_length = self.lengths[:, None, :]
+        xp = array_namespace(by_length)
         if self._through is not None:
             known = self._through.reach(mask)[:, None, :]
         else:
-            inside = xp.astype(pattern & mask[:, None, :], by_length.dtype)
+            inside = slopes.numbers(by_length) ** 2 if slopes.below else slopes.numbers(by_length)
+            inside = inside * xp.astype(mask, by_length.dtype)[:, None, :]
             square = inside @ (self.dense * self.dense)
-            floor = self.smallest[:, None, None]
+            floor = (self.smallest * slopes.least_crowd(by_length))[:, None, None]
             known = xp.sqrt(square / xp.where(floor > 0, floor, xp.ones_like(floor)))
             known = xp.where(floor > 0, known, xp.full_like(known, xp.inf))
         known = known * (1 + summation(self.examples, by_length))

@@ -162,7 +162,14 @@ class Path:
     predictions: np.ndarray
 
 
-def follow_in_gram_space(gram, labels, predictions, step_size, signs, slope_at_zero, steps):
+def sloped(pattern, values, slope_below):
+    """Return D_k v: values where the pattern is set, and γ times them elsewhere."""
+    return np.where(pattern, values, slope_below * values if slope_below else 0)
+
+
+def follow_in_gram_space(
+    gram, labels, predictions, step_size, signs, slope_at_zero, steps, slope_below=0.0
+):
     """Take plain steps β_k ← β_k − η s_k G D_k r from predictions (B, m, n)."""
     eta, signs = step_size[:, None, None], signs[:, :, None]
     seen, distance, changed = [], [], []
@@ -174,13 +181,13 @@ def follow_in_gram_space(gram, labels, predictions, step_size, signs, slope_at_z
         before = pattern if before is None else before
         changed.append((pattern != before).any(axis=(1, 2)))
         before = pattern
-        residual = (signs * np.where(pattern, predictions, 0)).sum(axis=1) - labels
-        move = (signs * np.where(pattern, residual[:, None, :], 0)) @ gram
+        residual = (signs * sloped(pattern, predictions, slope_below)).sum(axis=1) - labels
+        move = (signs * sloped(pattern, residual[:, None, :], slope_below)) @ gram
         predictions = predictions - eta * move
     return Path(np.stack(distance), np.stack(changed), np.stack(seen))
 
 
-def far_ahead(gram, labels, predictions, step_size, signs, pattern, doublings):
+def far_ahead(gram, labels, predictions, step_size, signs, pattern, doublings, slope_below=0.0):
     """Follow the linear map of one `pattern` for 2, 4, 8, … 2^doublings steps.
 
     With A = I − ηM and T_N = Σ_{j<N} A^j: T_2N = T_N + A^N T_N, and the predictions move by
@@ -189,20 +196,20 @@ def far_ahead(gram, labels, predictions, step_size, signs, pattern, doublings):
     says, (B,), negative if one crosses. Where M is singular on the covered examples, errors
     grow like 2^doublings.
     """
-    active = pattern.astype(gram.dtype)
-    interaction = gram * (active.swapaxes(-1, -2) @ active)
+    slopes = sloped(pattern, np.ones(pattern.shape, gram.dtype), slope_below)
+    interaction = gram * (slopes.swapaxes(-1, -2) @ slopes)
     eta, signs = step_size[:, None, None], signs[:, :, None]
     total = np.broadcast_to(np.eye(gram.shape[-1]), gram.shape)
     power = total - eta * interaction
-    residual = (signs * np.where(pattern, predictions, 0)).sum(axis=1) - labels
-    residual = np.where(pattern.any(axis=1), residual, 0)[:, :, None]
+    residual = (signs * sloped(pattern, predictions, slope_below)).sum(axis=1) - labels
+    residual = np.where((slopes > 0).any(axis=1), residual, 0)[:, :, None]
     nearest = np.full(len(labels), np.inf)
     ahead, moved = predictions, nearest
     for _ in range(doublings):
         behind = ahead
         total, power = total + power @ total, power @ power
         summed = (total @ residual)[:, None, :, 0]
-        ahead = predictions - eta * ((signs * np.where(pattern, summed, 0)) @ gram)
+        ahead = predictions - eta * ((signs * sloped(pattern, summed, slope_below)) @ gram)
         side = np.where(pattern, ahead, -ahead).min(axis=(1, 2))
         nearest = np.minimum(nearest, side)
         moved = abs(ahead - behind).max(axis=(1, 2))

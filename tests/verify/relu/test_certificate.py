@@ -12,11 +12,10 @@ from verify.relu.certificate import (
     certify_by_length,
     certify_by_limit,
     certify_by_rows,
-    interaction,
-    uncertainty,
 )
 from verify.relu.descent import Run, descend, gradient_step, start
 from verify.relu.problem import Problem
+from verify.relu.state import uncertainty
 
 SEED = 20260305
 REPEATS = 1
@@ -29,6 +28,9 @@ CELLS = {
     for n, runs in {2: 600, 3: 600, 5: 500, 8: 400, 12: 300, 20: 150, 40: 70}.items()
     for m in (1, 2, 3, 5)
 }
+LEAKS = {0.5: 4, 0.1: 8, 0.01: 8}
+"""Slopes below the kink that the sweep also draws: one run for so many of the ReLU."""
+
 CERTIFICATES = {
     "length": certify_by_length,
     "energy": lambda problem, state: certify_by_energy(problem, state)[0],
@@ -90,12 +92,14 @@ def hard_problem(rng, n, m):
 class Cell:
     """A batch of hard problems, their runs, and plain paths with what lies far ahead of them.
 
+    slope_below: γ of φ(z) = max(z, γz).
     patterns: (T + 1, B, m, n).   distance, changed: (T + 1, B), see `Path`.
     side: (B,), the least distance that any prediction has kept on its side since step one.
     limit, still_moving, far_distance: see `far_ahead`.
     """
 
     problem: Problem
+    slope_below: float
     run: Run
     kinds: np.ndarray
     patterns: np.ndarray
@@ -141,22 +145,32 @@ class Cell:
         return found
 
 
-def observed(problem, kinds):
+def observed(problem, kinds, slope_below):
     """Run the problems of a cell, plainly and with certificates."""
     fixed = problem.gram, problem.labels
     path = follow_in_gram_space(
         *fixed, problem.starting_predictions, problem.step_size, problem.signs,
-        problem.slope_at_zero, PLAIN_STEPS,
+        problem.slope_at_zero, PLAIN_STEPS, slope_below,
     )  # fmt: skip
     seen = path.predictions
     patterns = seen >= 0 if problem.slope_at_zero else seen > 0
     side = np.where(patterns[1], seen[1:], -seen[1:]).min(axis=(0, 2, 3))
     limit, moved, nearest = far_ahead(
-        *fixed, seen[-1], problem.step_size, problem.signs, patterns[-1], DOUBLINGS
+        *fixed, seen[-1], problem.step_size, problem.signs, patterns[-1], DOUBLINGS, slope_below
     )
-    run = descend(problem, max_steps=PLAIN_STEPS // 2)
+    run = descend(problem, max_steps=PLAIN_STEPS // 2, slope_below=slope_below)
     return Cell(
-        problem, run, kinds, patterns, path.distance, path.changed, side, limit, moved, nearest
+        problem,
+        slope_below,
+        run,
+        kinds,
+        patterns,
+        path.distance,
+        path.changed,
+        side,
+        limit,
+        moved,
+        nearest,
     )
 
 
@@ -166,23 +180,32 @@ def sweep():
     cells = []
     for repeat in range(REPEATS):
         for (n, m), runs in CELLS.items():
-            rng = np.random.default_rng([SEED, repeat, n, m])
-            *fields, kinds = zip(*(hard_problem(rng, n, m) for _ in range(runs)), strict=True)
-            gram, labels, predictions, signs, step = (np.stack(field) for field in fields)
-            problem = Problem.from_gram(
-                gram, labels, starting_predictions=predictions, signs=signs,
-                step_size=step, slope_at_zero=int(rng.integers(2)),
-            )  # fmt: skip
-            with np.errstate(over="ignore", invalid="ignore"):
-                cells.append(observed(problem, np.array(kinds)))
+            cells.append(drawn([SEED, repeat, n, m], n, m, runs, 0.0))
+            for slope_below, fewer in LEAKS.items():
+                seed = [SEED, repeat, n, m, round(100 * slope_below)]
+                cells.append(drawn(seed, n, m, runs // fewer, slope_below))
     return cells
+
+
+def drawn(seed, n, m, runs, slope_below):
+    """Draw a cell of so many runs."""
+    rng = np.random.default_rng(seed)
+    *fields, kinds = zip(*(hard_problem(rng, n, m) for _ in range(runs)), strict=True)
+    gram, labels, predictions, signs, step = (np.stack(field) for field in fields)
+    problem = Problem.from_gram(
+        gram, labels, starting_predictions=predictions, signs=signs,
+        step_size=step, slope_at_zero=int(rng.integers(2)),
+    )  # fmt: skip
+    with np.errstate(over="ignore", invalid="ignore"):
+        return observed(problem, np.array(kinds), slope_below)
 
 
 def told(cell, found, step, promised, kept):
     """Describe the problems `found` for a message."""
     problem = cell.problem
     return "; ".join(
-        f"n={problem.examples} m={problem.neurons} problem {b} ({cell.kinds[b]}, "
+        f"n={problem.examples} m={problem.neurons} gamma={cell.slope_below} "
+        f"problem {b} ({cell.kinds[b]}, "
         f"phi'(0)={problem.slope_at_zero}, eta lambda_max="
         f"{problem.step_size[b] * problem.eigenvalues[b, -1]:.4g}): frozen at step {step[b]}, "
         f"promised {promised[b]:.3e}, kept {kept[b]:.3e}"
@@ -191,7 +214,7 @@ def told(cell, found, step, promised, kept):
 
 
 def test_a_certified_pattern_never_changes_again():
-    runs = certified = ties = 0
+    runs = certified = leaky = ties = 0
     for cell in sweep():
         run = cell.run
         wrong = (cell.pattern(run.steps) != run.final_pattern).any(axis=(1, 2))
@@ -200,10 +223,12 @@ def test_a_certified_pattern_never_changes_again():
         kept = cell.distance_after(run.steps)
         assert not found.size, told(cell, found, run.steps, run.freeze_margin, kept)
         runs, certified = runs + run.certified.size, certified + run.certified.sum()
+        leaky += run.certified.sum() if cell.slope_below else 0
         ties += (run.certified & ~cell.certain).sum()
     print(f"{runs} runs, {certified} certified, {ties} of them with near ties, 0 contradicted")
     assert runs >= 10_000
-    assert certified >= 5_000
+    assert certified - leaky >= 5_000
+    assert leaky >= 2_000
 
 
 def test_the_limit_of_a_certified_run_is_where_plain_descent_goes():
@@ -250,7 +275,7 @@ def test_each_certificate_alone_is_right_at_every_step_it_is_asked(name):
     asked = frozen = 0
     worst = np.inf
     for cell in sweep():
-        state = start(cell.problem)
+        state = start(cell.problem, cell.slope_below)
         for step in range(1, max(CHECKPOINTS) + 1):
             with np.errstate(over="ignore", invalid="ignore"):
                 state = gradient_step(cell.problem, state)
@@ -274,18 +299,20 @@ def test_each_certificate_alone_is_right_at_every_step_it_is_asked(name):
 # The formulas of theory §4, written again
 
 
-def slack_by_formula(name, gram, labels, predictions, signs, eta, smallest, largest):
+def slack_by_formula(name, gamma, gram, labels, predictions, signs, eta, smallest, largest):
     """Return the slack of one problem, −∞ where the bound does not apply, example by example.
 
     smallest, largest: the bounds on the eigenvalues of the Gram matrix that it knows.
     """
-    pattern = predictions > 0
-    residual = signs @ np.where(pattern, predictions, 0) - labels
-    count = pattern.sum(axis=0)
+    slopes = np.where(predictions > 0, 1.0, gamma)
+    residual = signs @ (slopes * predictions) - labels
+    count = (slopes**2).sum(axis=0)
     on = np.flatnonzero(count)
     matrix = np.zeros((len(on), len(on)))
-    for active in pattern:
-        matrix += np.diag(active[on] * 1.0) @ gram[np.ix_(on, on)] @ np.diag(active[on] * 1.0)
+    for own in slopes:
+        matrix += np.diag(own[on]) @ gram[np.ix_(on, on)] @ np.diag(own[on])
+    if gamma:
+        smallest = smallest * count.min()
     r, v = residual[on], abs(labels[on])
     contraction = abs(np.eye(len(on)) - eta * matrix) @ v / v
     highest = np.linalg.eigvalsh(matrix)[-1]
@@ -293,15 +320,15 @@ def slack_by_formula(name, gram, labels, predictions, signs, eta, smallest, larg
         highest = count.max() * largest
     kappa = max(1.0, eta * highest)
     if name == "limit":
-        bounds = smallest, largest if len(pattern) == 1 else count.max() * largest
+        bounds = smallest, largest if len(slopes) == 1 else count.max() * largest
         if eta * count.max() * largest >= 2:
             bounds = smallest, highest
-        return slack_by_limit(gram, labels, predictions, signs, eta, matrix, bounds)
+        return slack_by_limit(gamma, gram, labels, predictions, signs, eta, matrix, bounds)
     if (contraction.max() if name == "rows" else eta * highest / 2) >= 1:
         return -np.inf
     least = np.inf
     for k, i in np.ndindex(predictions.shape):
-        reach = gram[i, on] * pattern[k, on]
+        reach = gram[i, on] * slopes[k, on]
         if name == "energy":
             drift = kappa * np.sqrt(reach @ np.linalg.solve(matrix, reach))
             drift *= np.sqrt(r @ np.linalg.solve(matrix, r))
@@ -310,19 +337,20 @@ def slack_by_formula(name, gram, labels, predictions, signs, eta, smallest, larg
         else:
             drift = eta / (1 - contraction.max()) * (abs(reach) @ v) * (abs(r) / v).max()
         slack = abs(predictions[k, i]) - drift
-        if pattern[k, i] and count[i] == 1 and signs[k] * labels[i] > 0:
+        alone = (slopes[:, i] > 0).sum() == 1 and slopes[k, i] > 0
+        if alone and signs[k] * labels[i] * predictions[k, i] > 0:
             worst = abs(labels[i]) * (abs(r) / v).max() if name == "rows" else np.linalg.norm(r)
-            slack = max(slack, abs(labels[i]) - worst)
+            slack = max(slack, (abs(labels[i]) - worst) / slopes[k, i])
         least = min(least, slack)
     return least
 
 
-def slack_by_limit(gram, labels, predictions, signs, eta, matrix, bounds):
+def slack_by_limit(gamma, gram, labels, predictions, signs, eta, matrix, bounds):
     """Return the least of the bound along the line to the limit, on a grid."""
     smallest, largest = bounds
-    pattern = predictions > 0
-    on = np.flatnonzero(pattern.any(axis=0))
-    residual = (signs @ np.where(pattern, predictions, 0) - labels)[on]
+    slopes = np.where(predictions > 0, 1.0, gamma)
+    on = np.flatnonzero(slopes.any(axis=0))
+    residual = (signs @ (slopes * predictions) - labels)[on]
     rayleigh = residual @ matrix @ residual / (residual @ residual) if on.size else 0.0
     middle = eta * max(rayleigh, (largest + smallest / 2) / 2)
     spread = max(middle - eta * smallest, eta * largest - middle)
@@ -336,17 +364,18 @@ def slack_by_limit(gram, labels, predictions, signs, eta, matrix, bounds):
     energy = np.sqrt(residual @ remainder)
     strayed = np.sqrt(departure @ np.linalg.solve(matrix, departure)) / spread
     for k, i in np.ndindex(predictions.shape):
-        row = gram[i, on] * pattern[k, on]
-        side = 1 if pattern[k, i] else -1
+        row = gram[i, on] * slopes[k, on]
+        side = 1 if predictions[k, i] > 0 else -1
         reach = np.sqrt(min(gram[i, i], row @ row / smallest))
         line = predictions[k, i] - (1 - fraction) * signs[k] * (row @ remainder)
         least = min(least, (side * line - away * min(energy, strayed) * reach).min())
     return least
 
 
+@pytest.mark.parametrize("slope_below", [0.0, 0.4])
 @pytest.mark.parametrize("neurons", [1, 2, 3])
 @pytest.mark.parametrize("name", CERTIFICATES)
-def test_the_slack_is_that_of_the_formula(name, neurons):
+def test_the_slack_is_that_of_the_formula(name, neurons, slope_below):
     rng = np.random.default_rng([SEED, neurons])
     features = rng.normal(size=(200, 5, 40))
     gram = features @ features.swapaxes(1, 2)
@@ -358,16 +387,16 @@ def test_the_slack_is_that_of_the_formula(name, neurons):
     problem = Problem.from_gram(
         gram, labels, starting_predictions=predictions, signs=signs, step_size=step
     )
-    found = CERTIFICATES[name](problem, start(problem)).slack
+    found = CERTIFICATES[name](problem, start(problem, slope_below)).slack
     expected = [
-        slack_by_formula(name, *arguments)
+        slack_by_formula(name, slope_below, *arguments)
         for arguments in zip(
             gram, labels, predictions, signs, step, *problem.inner_products.range, strict=True
         )
     ]
     close = 1e-4 if name == "limit" else 1e-9  # that of a grid
     np.testing.assert_allclose(found, expected, rtol=close, atol=close)
-    assert np.isfinite(found).sum() >= 50
+    assert np.isfinite(found).sum() >= 40
 
 
 # Single cases, chosen to fool it
@@ -524,9 +553,9 @@ def test_the_uncertainty_bounds_the_true_error_of_the_path(neurons, relative_ste
 
 def test_the_speed_bounds_the_largest_eigenvalue_of_the_step():
     for cell in sweep():
-        state = start(cell.problem)
+        state = start(cell.problem, cell.slope_below)
         for _ in range(3):
-            exact = np.linalg.eigvalsh(interaction(cell.problem, state.pattern))[:, -1]
+            exact = np.linalg.eigvalsh(state.slopes.interaction(cell.problem.gram))[:, -1]
             exact = exact * cell.problem.step_size
             assert (exact <= state.speed * (1 + 1e-12)).all()
             assert (state.speed < 2)[exact < 1.99].all(), "not sharpened where it matters"

@@ -8,11 +8,12 @@ import pytest
 
 from tests.verify.relu.oracle import Draw, descend_in_weights, draw
 from verify.errors import InputError
-from verify.relu.certificate import observe, straight_line
+from verify.relu.certificate import straight_line
 from verify.relu.descent import descend
 from verify.relu.ensemble import Ensemble
 from verify.relu.problem import Problem
 from verify.relu.spectra import Spectrum
+from verify.relu.state import observe
 
 SEED = 20260304
 SAME_LIMIT = 1e-8

@@ -7,6 +7,7 @@ from verify.arrays import backend, to_numpy
 from verify.relu.factor import Factor
 from verify.relu.gram import Gram
 from verify.relu.sampling import wishart_factor
+from verify.relu.slopes import Slopes
 
 SEED = 20261201
 
@@ -148,7 +149,7 @@ def test_no_prediction_moves_further_than_its_reach(n, dimension):
     rng = np.random.default_rng([SEED, 2])
     for mask in (leads, leads & (rng.random((4, n)) < 0.7), rng.random((4, n)) < 0.5):
         for known in (gram, same):
-            reach = known.reach(mask[:, None, :], mask)[:, 0, :]
+            reach = known.reach(Slopes(mask[:, None, :]), mask)[:, 0, :]
             for b in range(4):
                 on = np.flatnonzero(mask[b])
                 inside = same.dense[b][np.ix_(on, on)]
