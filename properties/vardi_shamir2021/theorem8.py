@@ -22,6 +22,7 @@ from properties.vardi_shamir2021.witnesses import (
     error_of_limit,
     in_span,
     known_limit,
+    left_of_walk,
     moved,
     unit_of,
     unless_cut_short,
@@ -155,7 +156,8 @@ def plain_steps_end_where_the_run_does(trial: Trial) -> Margin:
     best: NearestMinimum = trial.reference("nearest")
     unit = unit_of(best)
     apart = in_span(trial, moved(trial) - plain.change[:, None, :])
-    margin = Margin(apart, _APART * unit, unit, error_of_limit(trial) / unit)
+    error = error_of_limit(trial) + left_of_walk(trial.problem)
+    margin = Margin(apart, _APART * unit, unit, error / unit)
     known = run.certified & (run.near_ties == 0) & plain.settled & best.certified
     return margin.undecided_where(~known)
 

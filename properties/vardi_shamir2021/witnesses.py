@@ -9,12 +9,12 @@ import numpy as np
 from properties.vardi_shamir2021 import setting
 from verify.arrays import array_namespace, device, to_numpy
 from verify.margin import Margin
-from verify.relu.approach import Approach
+from verify.relu.approach import SETTLED, Approach
 from verify.relu.descent import Run, descend
 from verify.relu.gap import norm_in_span
 from verify.relu.nearest_minimum import NearestMinimum
 from verify.relu.problem import Problem
-from verify.tolerances import epsilon
+from verify.tolerances import epsilon, summation
 from verify.trial import Trial
 
 Host = np.ndarray[Any, Any]
@@ -42,6 +42,16 @@ def error_of_limit(trial: Trial) -> Host:
     size = np.abs(to_numpy(trial.run.duals)) + np.abs(to_numpy(problem.starting_duals))
     highest = np.sqrt(to_numpy(problem.eigenvalues)[:, -1])
     return np.asarray(2 * epsilon(problem.gram) * highest * np.linalg.norm(size[:, 0], axis=-1))
+
+
+def left_of_walk(problem: Problem) -> Host:
+    """Return a bound on how far steps that have settled are from their limit, in weights, (B,):
+    what residuals are left, and the rounding of predictions, over the root of λ_min(G)."""
+    size = np.abs(to_numpy(problem.labels)) + np.abs(to_numpy(problem.starting_predictions))[:, 0]
+    rounding = summation(problem.examples, problem.labels) * np.linalg.norm(size, axis=-1)
+    lowest = np.maximum(to_numpy(problem.inner_products.smallest), 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray((SETTLED * size.max(axis=-1) + 2 * rounding) / np.sqrt(lowest))
 
 
 def known_limit(judge: Any, distance: Host) -> Margin:

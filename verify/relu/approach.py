@@ -60,7 +60,13 @@ class Approach:
     steps: Host
 
 
-def approach(nearest: NearestMinimum, max_steps: int = 2_000, tolerance: float = 1e-13) -> Approach:
+SETTLED = 1e-13
+"""Residual over the largest label or starting prediction at which a walk ends."""
+
+
+def approach(
+    nearest: NearestMinimum, max_steps: int = 2_000, tolerance: float = SETTLED
+) -> Approach:
     """Take gradient steps from the start and look at the distance to w̃ at each.
 
     Until the residual of the active examples is below `tolerance` times the largest label or

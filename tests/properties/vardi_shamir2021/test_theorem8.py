@@ -565,3 +565,22 @@ def test_what_is_said_of_a_problem_can_be_read() -> None:
     assert "features" in facts
     drawn = setting.describe(trial_at(PLAIN).problem, 3)
     assert np.shape(drawn["gram"]) == (6, 6)
+
+
+@pytest.mark.parametrize("apart", [1e-2, 1e-6, 1e-8, 1e-10, 1e-13, 0.0])
+@pytest.mark.parametrize("cell", THEOREM.cells[:3])
+def test_a_start_next_to_the_nearest_point_violates_nothing(cell: Point, apart: float) -> None:
+    """Tolerances are relative to how far it is; rounding, and what a walk leaves, are not."""
+    problem = THEOREM.draw(cell, np.random.default_rng(3), TRIALS)
+    moved = np.asarray(nearest_minimum(problem).change)[:, None, :] @ np.asarray(problem.gram)
+    near = Problem.from_gram(
+        problem.gram,
+        problem.labels,
+        starting_predictions=problem.starting_predictions + (1 - apart) * moved,
+        step_size=problem.step_size,
+        slope_at_zero=problem.slope_at_zero,
+    )
+    trial = Trial(THEOREM, cell, near, TRIALS)
+    for claim in THEOREM.claims:
+        violated = claim.inequality(trial).violated & (scope_of(claim, trial) == IN_SCOPE)
+        assert not violated.any(), claim.id
