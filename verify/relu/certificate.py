@@ -235,11 +235,13 @@ def promising_by_length(problem: Problem, state: State) -> Array:
     """Return the mask of problems, (B,), that `certify_by_length` may certify, in O(mn).
 
     A covered example that is active has the reach √G_ii ≥ √λ_min(G), so that its prediction may
-    move by ‖r_C‖₂ over the root of the least S_ii, as far as that certificate knows.
+    move by ‖r_C‖₂ at least, as far as that certificate knows; or by that over the least S_ii, where
+    this is above 1.
     """
     size = norm(_covered_residual(state))
     if state.slope_below and problem.neurons > 1:
-        size = size / state.slopes.least_crowd(size) ** 0.5
+        crowd = state.slopes.least_crowd(size)
+        size = size / array_namespace(size).where(crowd > 1, crowd, 0 * crowd + 1)
     return size <= _room(problem, state)
 
 
@@ -257,10 +259,12 @@ def promising_by_limit(problem: Problem, state: State, line: Line) -> Array:
 
 
 def _room(problem: Problem, state: State) -> Array:
-    """Return the least of max(|β|, |y|) over the examples that a neuron has a slope on, (B,)."""
+    """Return the least of max(|β|, |y|) over the active examples, of one neuron over those that it
+    has a slope on, (B,)."""
     xp = array_namespace(state.pattern)
     room = xp.maximum(xp.abs(state.predictions), xp.abs(problem.labels)[:, None, :])
-    return xp.min(xp.where(state.slopes.somewhere, room, xp.full_like(room, xp.inf)), axis=(1, 2))
+    mask = state.slopes.somewhere if problem.neurons == 1 else state.pattern
+    return xp.min(xp.where(mask, room, xp.full_like(room, xp.inf)), axis=(1, 2))
 
 
 def certify_by_energy(problem: Problem, state: State) -> tuple[Certificate, Jump]:
@@ -277,7 +281,7 @@ def certify_by_energy(problem: Problem, state: State) -> tuple[Certificate, Jump
     mask = state.slopes.covered
     values, vectors = xp.linalg.eigh(state.slopes.interaction(problem.gram))
     highest = values[:, -1:]
-    zero = values <= SINGULAR_BELOW * problem.examples * highest
+    zero = xp.abs(values) <= _singular_below(problem, state) * problem.examples * highest
     kept = values > REGULAR_ABOVE * highest
     residual = xp.where(mask, state.residual, xp.zeros_like(state.residual))
     coordinates = (residual[:, None, :] @ vectors)[:, 0, :]
@@ -302,6 +306,21 @@ def certify_by_energy(problem: Problem, state: State) -> tuple[Certificate, Jump
     drift = (_kappa(speed) * energy)[:, None, None] * reach
     jump = Jump(solution, _image(problem, state.slopes, solution)[0])
     return _judge(problem, state, drift, size[:, None], applies), jump
+
+
+def _singular_below(problem: Problem, state: State) -> Array | float:
+    """Return the multiple of n·λ_max(M) up to which eigenvalues of M count as zero, (B, 1).
+
+    As for G; but where γ > 0 M is singular only if G is, and an eigenvalue that is small for γ² is
+    none of zero: nothing counts as zero where G is regular, or γ² itself within rounding.
+    """
+    if not state.slope_below:
+        return SINGULAR_BELOW
+    crowd = state.slopes.least_crowd(problem.labels)
+    gram = problem.inner_products
+    possible = (gram.smallest <= REGULAR_ABOVE * gram.largest) & (crowd > REGULAR_ABOVE)
+    scale = array_namespace(crowd).where(crowd < 1, crowd, 0 * crowd + 1)
+    return array_namespace(crowd).where(possible, SINGULAR_BELOW * scale, 0 * scale - 1)[:, None]
 
 
 def certify_by_rows(problem: Problem, state: State) -> Certificate:

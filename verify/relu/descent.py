@@ -33,10 +33,13 @@ MAX_STEPS = 10_000
 
 _FIRST_ENERGY_STEP, _FIRST_WHERE_REGULAR = 8, 64
 """The O(n³) certificate is tried at this step and whenever the count of steps has doubled; where
-G is far from singular the cheap one of the ReLU is almost as sharp, and it is tried later."""
+G is far from singular the cheap one is almost as sharp, and it is tried later."""
 
 _SELDOM = 4
 """Steps between two looks at which runs more steps cannot decide."""
+
+_LEAST_SLOPE = 1e-30
+"""Least γ that is not zero: what goes with γ⁻⁴ must stay in the range of doubles."""
 
 _BLOW_UP = 1e8
 """Growth of the residual over labels and start from which a run counts as diverged."""
@@ -134,13 +137,16 @@ def descend(problem: Problem, max_steps: int = MAX_STEPS, *, slope_below: float 
 
     max_steps: at least 1; problems without a certificate by then are "undecided".
     slope_below: γ of φ(z) = max(z, γz), see `dynamics.leaky_descent`; 0 is the ReLU.
-    Raises InputError for max_steps below 1, γ outside [0, 1), and for what is no Problem.
+    Raises InputError for max_steps below 1, γ that is neither 0 nor in [1e-30, 1), and for what is
+    no Problem.
     """
     require_problem(problem)
     if not isinstance(max_steps, int | np.integer) or max_steps < 1:
         raise InputError(f"max_steps={max_steps!r}, expected a whole number of at least 1")
-    if not 0 <= slope_below < 1:
-        raise InputError(f"slope_below={slope_below!r}, expected a number in [0, 1)")
+    if slope_below != 0 and not _LEAST_SLOPE <= slope_below < 1:
+        raise InputError(
+            f"slope_below={slope_below!r}, expected 0 (ReLU) or a number in [{_LEAST_SLOPE:g}, 1)"
+        )
     running = _begin(problem, slope_below)
     ended: list[_Ended] = []
     for step in range(1, max_steps + 1):
@@ -312,9 +318,9 @@ def _energy_is_due(running: _Running, step: int) -> Array:
     if step < _FIRST_ENERGY_STEP or step & (step - 1):
         return nowhere
     gram = running.problem.inner_products
-    if step >= _FIRST_WHERE_REGULAR or running.state.slope_below:
-        return ~nowhere
-    return gram.smallest <= REGULAR_ABOVE * gram.largest
+    return (
+        ~nowhere if step >= _FIRST_WHERE_REGULAR else gram.smallest <= REGULAR_ABOVE * gram.largest
+    )
 
 
 def _beyond_help(running: _Running) -> Array:

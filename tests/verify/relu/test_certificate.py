@@ -12,6 +12,7 @@ from verify.relu.certificate import (
     certify_by_length,
     certify_by_limit,
     certify_by_rows,
+    promising_by_length,
 )
 from verify.relu.descent import Run, descend, gradient_step, start
 from verify.relu.problem import Problem
@@ -228,7 +229,7 @@ def test_a_certified_pattern_never_changes_again():
     print(f"{runs} runs, {certified} certified, {ties} of them with near ties, 0 contradicted")
     assert runs >= 10_000
     assert certified - leaky >= 5_000
-    assert leaky >= 2_000
+    assert leaky >= 1_800
 
 
 def test_the_limit_of_a_certified_run_is_where_plain_descent_goes():
@@ -292,6 +293,9 @@ def test_each_certificate_alone_is_right_at_every_step_it_is_asked(name):
             assert not found.size, told(cell, found, steps, slack, kept)
             asked, frozen = asked + claimed.size, frozen + claimed.sum()
             worst = min(worst, excess.min())
+            if name == "length":
+                missed = certificate.frozen & ~promising_by_length(cell.problem, state)
+                assert not missed.any(), "a certificate that was not thought to be worth its cost"
     print(f"{name}: {frozen} of {asked} frozen, least (kept − promised) {worst:.1e}")
     assert frozen >= 5_000
 

@@ -206,10 +206,28 @@ def test_dependent_examples_whose_limit_is_on_the_kink_are_not_certified():
     np.testing.assert_allclose(run.predictions, 0, atol=1e-12)
 
 
+@pytest.mark.parametrize("slope_below", [1e-3, 1e-6, 1e-9, 1e-30])
+@pytest.mark.parametrize("neurons", [1, 2, 3])
+def test_next_to_the_relu_nothing_is_solved_that_is_singular(neurons, slope_below):
+    """What is below the kink moves on, γ² as fast as the rest: that has a limit far away, and is
+    not at rest. Only where labels and neurons leave nothing there, something is certified."""
+    rng = np.random.default_rng(6)
+    problem = drawn(rng, 30, 6, 200, neurons=neurons)[2]
+    run = leaky_descent(problem, Activation(slope_below), max_steps=400)
+    below = ~run.final_pattern.any(axis=1)
+    limit = run.duals @ problem.gram
+    residual = (problem.signs[:, :, None] * np.where(limit > 0, limit, slope_below * limit)).sum(1)
+    misfit = abs(residual - problem.labels).max(axis=-1)
+    assert (misfit[run.certified] < 1e-6).all()
+    assert not (run.certified & below.any(axis=-1) & (slope_below < 1e-4)).any()
+
+
 def test_the_relu_and_no_steps_are_refused():
     _, _, problem = drawn(np.random.default_rng(5), 1, 3, 12)
     with pytest.raises(InputError, match="slope_below=0"):
         leaky_descent(problem, RELU)
+    with pytest.raises(InputError, match="slope_below=1e-200"):
+        leaky_descent(problem, Activation(1e-200))
     with pytest.raises(InputError, match="max_steps=0"):
         leaky_descent(problem, Activation(0.5), max_steps=0)
 
