@@ -205,6 +205,7 @@ class Rate(Claim):
     quantity: what the function returns, for axis labels.
     """
 
+    inequality: Quantity
     sweeps: tuple[Sweep, ...] = field(default=(), kw_only=True)
     tolerance: float = field(default=0.01, kw_only=True)
     band: tuple[Quantity, Quantity] | None = field(default=None, kw_only=True)
