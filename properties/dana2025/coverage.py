@@ -81,7 +81,7 @@ def loss_falls_at_a_rate_of_order_one_over_n(trial: Trial) -> Host:
     of order 1/n: log(‖r_0‖/‖r_T‖)/(Tητn), T the steps in which plain descent has the residual at
     1e-13, has slope −1 ± .4 in n (the tolerance is ours, and that one layer alone is trained)."""
     time = to_numpy(trial.problem.step_size) * _trace(trial)
-    return _measured_rate(trial) / time / trial.problem.examples
+    return np.asarray(_measured_rate(trial) / time / trial.problem.examples)
 
 
 # Measures.

@@ -131,7 +131,8 @@ def operator_constant(trial: Trial) -> Host:
 def off_diagonal_constant(trial: Trial) -> Host:
     """The largest |G_ij|/‖λ‖₁ with i ≠ j, over √(log n/d_2): the constant of its bound."""
     n = trial.problem.examples
-    return off_diagonals(trial).max(axis=-1) / np.sqrt(np.log(n) / bias.dimension(trial, "d_2"))
+    bound = np.sqrt(np.log(n) / bias.dimension(trial, "d_2"))
+    return np.asarray(off_diagonals(trial).max(axis=-1) / bound)
 
 
 def number_of_examples(trial: Trial) -> float:

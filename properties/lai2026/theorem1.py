@@ -58,7 +58,7 @@ def positives_interpolated(trial: Trial) -> Margin:
     positives, labels = to_numpy(problem.positives), to_numpy(problem.labels)
 
     def misfit(predictions: np.ndarray) -> np.ndarray:
-        return np.where(positives, np.abs(predictions - labels), 0.0).max(axis=-1)
+        return np.asarray(np.where(positives, np.abs(predictions - labels), 0.0).max(axis=-1))
 
     limit = _predictions(problem, trial.run.duals)
     plain: PlainRun = trial.reference("plain")
@@ -77,7 +77,7 @@ def negatives_predicted_zero(trial: Trial) -> Margin:
     error = to_numpy(rounding(problem, trial.run.duals)).max(axis=(1, 2)) / scale
 
     def largest(predictions: np.ndarray) -> np.ndarray:
-        return np.where(positives, -np.inf, predictions).max(axis=-1)
+        return np.asarray(np.where(positives, -np.inf, predictions).max(axis=-1))
 
     limit = _predictions(problem, trial.run.duals)
     plain: PlainRun = trial.reference("plain")

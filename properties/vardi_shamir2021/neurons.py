@@ -102,7 +102,7 @@ class Neuron:
 
     def predictions(self, weights: Host) -> Host:
         """Return Xw for weights (B, d), (B, n)."""
-        return np.einsum("bij,bj->bi", self.features, weights)
+        return np.asarray(np.einsum("bij,bj->bi", self.features, weights))
 
     def residual(self, weights: Host) -> Host:
         """Return φ(Xw) − y for weights (B, d), (B, n)."""
@@ -157,7 +157,9 @@ def follow(neuron: Neuron) -> Ended:
 
 def _weights(neuron: Neuron, change: Any) -> Host:
     """Return w_0 + Xᵀc for coefficients c (B, 1, n), (B, d)."""
-    return neuron.start + np.einsum("bi,bij->bj", np.asarray(change)[:, 0], neuron.features)
+    return np.asarray(
+        neuron.start + np.einsum("bi,bij->bj", np.asarray(change)[:, 0], neuron.features)
+    )
 
 
 def nearest(neuron: Neuron) -> Host:
@@ -179,7 +181,8 @@ def outside_span(neuron: Neuron, weights: Host) -> Host:
     """Return the length of the part of w − w_0 outside the span of the data, (B,)."""
     basis, _ = np.linalg.qr(neuron.features.swapaxes(1, 2))
     change = (weights - neuron.start)[:, :, None]
-    return np.linalg.norm((change - basis @ (basis.swapaxes(1, 2) @ change))[:, :, 0], axis=-1)
+    outside = (change - basis @ (basis.swapaxes(1, 2) @ change))[:, :, 0]
+    return np.asarray(np.linalg.norm(outside, axis=-1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +213,7 @@ def integrate(neuron: Neuron, rates: Host | None = None) -> Integrated:
     def velocity(weights: Host) -> Host:
         predictions = neuron.predictions(weights)
         pull = neuron.slope(predictions) * (neuron.value(predictions) - neuron.labels)
-        return -at * np.einsum("bi,bij->bj", pull, neuron.features)
+        return np.asarray(-at * np.einsum("bi,bij->bj", pull, neuron.features))
 
     weights, rounding = neuron.start, np.zeros(len(allowed))
     for _ in range(MAX_STEPS):

@@ -100,7 +100,7 @@ def nearest_point_is_optimal(trial: Trial) -> Margin:
     return Margin.worst(fits, Margin(outside, IDENTITY * unit, unit, _rounding(trial) / unit))
 
 
-def _distance(weights: Host, other: Host) -> Host:
+def _distance(weights: Host, other: Host | float) -> Host:
     return np.asarray(np.linalg.norm(weights - other, axis=-1))
 
 

@@ -62,61 +62,63 @@ class Candidates:
 
 def _norm(parameters: Host, weights: Host) -> Host:
     """‖w‖₂."""
-    return np.linalg.norm(weights, axis=-1)
+    return np.asarray(np.linalg.norm(weights, axis=-1))
 
 
 def _sum_of_sizes(parameters: Host, weights: Host) -> Host:
     """‖w‖₁."""
-    return np.abs(weights).sum(axis=-1)
+    return np.asarray(np.abs(weights).sum(axis=-1))
 
 
 def _largest(parameters: Host, weights: Host) -> Host:
     """‖w‖_∞."""
-    return np.abs(weights).max(axis=-1)
+    return np.asarray(np.abs(weights).max(axis=-1))
 
 
 def _weighted_norm(parameters: Host, weights: Host) -> Host:
     """√(wᵀAAᵀw), A drawn with Gaussian entries."""
-    return np.linalg.norm(weights @ parameters[:, :3], axis=-1)
+    return np.asarray(np.linalg.norm(weights @ parameters[:, :3], axis=-1))
 
 
 def _weighted_sum(parameters: Host, weights: Host) -> Host:
     """Σ a_i|w_i|, a_i drawn uniformly from [1/10, 1] or so."""
-    return (np.abs(weights) * (0.1 + np.abs(parameters[:, :1]))).sum(axis=-1)
+    return np.asarray((np.abs(weights) * (0.1 + np.abs(parameters[:, :1]))).sum(axis=-1))
 
 
 def _entropy(parameters: Host, weights: Host) -> Host:
     """Σ w_i arsinh(w_i/a) − √(w_i² + a²), the hyperbolic entropy; a = .1 + |g|, g Gaussian."""
     scale = 0.1 + np.abs(parameters[:, :1, :1])
-    return (weights * np.arcsinh(weights / scale) - np.sqrt(weights**2 + scale**2)).sum(axis=-1)
+    terms = weights * np.arcsinh(weights / scale) - np.sqrt(weights**2 + scale**2)
+    return np.asarray(terms.sum(axis=-1))
 
 
 def _absolute_entropy(parameters: Host, weights: Host) -> Host:
     """Σ |w_i| log|w_i|."""
     size = np.abs(weights)
-    return (size * np.log(np.maximum(size, 1e-300))).sum(axis=-1)
+    return np.asarray((size * np.log(np.maximum(size, 1e-300))).sum(axis=-1))
 
 
 def _distance(parameters: Host, weights: Host) -> Host:
     """‖w − a‖₂, a Gaussian: the distance to another start."""
-    return np.linalg.norm(weights - parameters[:, :1], axis=-1)
+    return np.asarray(np.linalg.norm(weights - parameters[:, :1], axis=-1))
 
 
 def _direction(parameters: Host, weights: Host) -> Host:
     """−a·w/‖w‖, a Gaussian: a function of the direction alone."""
-    return -(weights * parameters[:, :1]).sum(axis=-1) / np.linalg.norm(weights, axis=-1)
+    along = (weights * parameters[:, :1]).sum(axis=-1)
+    return np.asarray(-along / np.linalg.norm(weights, axis=-1))
 
 
 def _linear(parameters: Host, weights: Host) -> Host:
     """a·w, a Gaussian."""
-    return (weights * parameters[:, :1]).sum(axis=-1)
+    return np.asarray((weights * parameters[:, :1]).sum(axis=-1))
 
 
 def _waves(parameters: Host, weights: Host) -> Host:
     """Σ_j cos(a_j·w + b_j), six Gaussian a_j and b_j: no structure at all."""
     phases = parameters[:, :6] @ np.ones(3)
     waves = weights @ parameters[:, 6:12].swapaxes(1, 2)
-    return np.cos(waves + phases[:, None, :]).sum(axis=-1)
+    return np.asarray(np.cos(waves + phases[:, None, :]).sum(axis=-1))
 
 
 def _constant(parameters: Host, weights: Host) -> Host:
@@ -184,7 +186,7 @@ def follow(candidates: Candidates) -> Limits:
 def _turned(candidates: Candidates, weights: Host) -> Host:
     """Return c·Qw for weights (N, 3), (B, K, N, 3)."""
     turned = np.einsum("bkij,nj->bkni", candidates.rotations, weights)
-    return candidates.scales[:, :, None, None] * turned
+    return np.asarray(candidates.scales[:, :, None, None] * turned)
 
 
 def zero_loss_points(candidates: Candidates) -> Host:
