@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from properties.between import gaps
-from properties.between.gaps import GIVEN, flow_gap, gap, least_norm, place
+from properties.between.gaps import GIVEN, drawn_at, flow_gap, gap, least_norm, place
 from properties.lai2026.setting import trace
 from verify.claims import Status
 from verify.margin import Margin
@@ -47,7 +47,7 @@ ROAD = "the road between"
 
 def flows(trial: Trial) -> bool:
     """Whether a point is about gradient flow: c = 0."""
-    return bool(trial.point["c"] == 0)
+    return bool(drawn_at(trial)["c"] == 0)
 
 
 def relative_gap(trial: Trial) -> Host:

@@ -23,6 +23,7 @@ from verify.relu.effective_dimensions import coherence, conditioning, solve_erro
 from verify.relu.gap import implicit_bias_gap, leading_order
 from verify.relu.minimum_norm import MinimumNorm
 from verify.relu.problem import Problem
+from verify.space import Point
 from verify.tolerances import IDENTITY
 from verify.trial import Trial
 
@@ -296,14 +297,20 @@ def half_of_what_is_let_go_bounds_the_gap(trial: Trial) -> Margin:
 # Abscissae and other quantities.
 
 
+def drawn_at(trial: Trial) -> Point:
+    """Return the point that a trial was drawn at."""
+    assert trial.point is not None, "measures and rates are sampled at points"
+    return trial.point
+
+
 def place(trial: Trial) -> float:
     """ρ, the place on the road"""
-    return float(trial.point["correlation"])
+    return float(drawn_at(trial)["correlation"])
 
 
 def place_over_step(trial: Trial) -> float:
     """ρ/c, the place on the road over the relative step"""
-    return float(trial.point["correlation"] / trial.point["c"])
+    return float(drawn_at(trial)["correlation"] / drawn_at(trial)["c"])
 
 
 def greatest_cosine(trial: Trial) -> Host:
