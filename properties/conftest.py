@@ -44,7 +44,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     shard = shard_of(config)
     if shard is None:
         return
-    kept, left = [], []
+    kept: list[pytest.Item] = []
+    left: list[pytest.Item] = []
     for number, item in enumerate(items):
         mine = isinstance(item, ClaimItem) or owner("0", number, shard.count) == shard
         (kept if mine else left).append(item)

@@ -69,8 +69,10 @@ class Theorems:
         name = self.names.get(file_path.resolve())
         if name is None:
             return usual
-        nodeid = {} if name.endswith(".py") else {"nodeid": name}
-        return [TheoremFile.from_parent(parent, path=file_path, theorem=name, asked=self, **nodeid)]
+        nodeid = None if name.endswith(".py") else name
+        return [
+            TheoremFile.from_parent(parent, path=file_path, theorem=name, asked=self, nodeid=nodeid)
+        ]
 
 
 class TheoremFile(pytest.File):

@@ -286,8 +286,8 @@ def rest_of_the_process_left_out() -> Iterator[None]:
             nothing = type(constants())()
             providers._get_local_constants = lambda: nothing
             providers.CONSTANTS_CACHE.cache.clear()
-            _left_out.append((constants, drawing.random))
-            drawing.random = _Unmoved
+            _left_out.append((constants, vars(drawing)["random"]))
+            vars(drawing)["random"] = _Unmoved  # a name that it imports, not one of its own
         _left_out.append(None)
     try:
         yield
@@ -295,7 +295,7 @@ def rest_of_the_process_left_out() -> Iterator[None]:
         with _leaving_out:
             _left_out.pop()
             if len(_left_out) == 1:
-                providers._get_local_constants, drawing.random = _left_out.pop()
+                providers._get_local_constants, vars(drawing)["random"] = _left_out.pop()
                 providers.CONSTANTS_CACHE.cache.clear()
 
 

@@ -31,8 +31,7 @@ def coordinates(axis: Axis) -> st.SearchStrategy[Any]:
         return st.sampled_from(axis.choices)
     simplest = axis.low if axis.simplest is None else float(axis.simplest)
     if axis.scale == "integer":
-        low, high, origin = round(axis.low), round(axis.high), round(simplest)
-        return _away_from(origin, low, high)
+        return _away_from(round(simplest), round(axis.low), round(axis.high))
     if axis.scale == "log":
         low, high, origin = math.log(axis.low), math.log(axis.high), math.log(simplest)
         return _grid(low, high, origin).map(lambda x: tidy(math.exp(x)))
@@ -166,6 +165,7 @@ def _entries(entry: Field) -> st.SearchStrategy[int]:
 
 
 def _nested(entries: st.SearchStrategy[int], shape: list[int]) -> st.SearchStrategy[Any]:
+    nested: st.SearchStrategy[Any] = entries
     for size in reversed(shape):
-        entries = st.lists(entries, min_size=size, max_size=size)
-    return entries
+        nested = st.lists(nested, min_size=size, max_size=size)
+    return nested

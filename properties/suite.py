@@ -13,7 +13,8 @@ import pytest
 from hypothesis.database import ExampleDatabase
 
 from properties.kept import keep, still_violating
-from properties.search import Hunt, drawn, hunt
+from properties.parts import Hunt
+from properties.search import drawn, hunt
 from verify.blame import whereabouts
 from verify.claims import Claim
 from verify.counterexample import Counterexample

@@ -13,6 +13,7 @@ from properties.lai2026.setting import label_scale
 from verify.arrays import to_numpy
 from verify.margin import Margin
 from verify.relu.descent import Run
+from verify.relu.effective_dimensions import dimensions_of
 from verify.relu.problem import Problem
 from verify.space import Point
 
@@ -79,7 +80,7 @@ def describe(problem: Problem, index: int) -> dict[str, Any]:
     return {
         "examples": one.examples,
         "neurons": one.neurons,
-        "dimension": float(np.ravel(setting.dimensions_of(one).dimension)[0]),
+        "dimension": float(np.ravel(dimensions_of(one).dimension)[0]),
         "step_size": float(to_numpy(one.step_size)[0]),
         "covered_at_the_start": int(covered_at_the_start(one).sum()),
         "labels": to_numpy(one.labels)[0],

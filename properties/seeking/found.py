@@ -45,10 +45,11 @@ class Effort:
         return Effort(
             self.kind,
             self.where,
-            *(
-                getattr(self, name) + getattr(other, name)
-                for name in ("examples", "in_scope", "violated", "undecided", "no_instance")
-            ),
+            self.examples + other.examples,
+            self.in_scope + other.in_scope,
+            self.violated + other.violated,
+            self.undecided + other.undecided,
+            self.no_instance + other.no_instance,
             self.unconfirmed + other.unconfirmed,
             self.settled + other.settled,
         )

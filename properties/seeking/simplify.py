@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from properties.seeking.problems import nested
@@ -67,13 +68,13 @@ def _places(problem: Explicit, integers: Integers) -> Iterator[Move]:
     """Yield what can be changed: each entry, each field, each index along each size."""
     for name, field in problem.fields.items():
         if field.shape:
-            yield lambda problem, now, name=name: _equal(problem, now, name)
+            yield partial(_equal, name=name)
         for place in range(len(flat(integers[name]))):
-            yield lambda problem, now, name=name, place=place: _entry(problem, now, name, place)
+            yield partial(_entry, name=name, place=place)
     for size in problem.sizes:
         for index in range(integers[size]):
-            yield lambda problem, now, size=size, i=index: _exchanged(problem, now, size, i)
-            yield lambda problem, now, size=size, i=index: _negated(problem, now, size, i)
+            yield partial(_exchanged, size=size, index=index)
+            yield partial(_negated, size=size, index=index)
 
 
 def _shorter(problem: Explicit, integers: Integers) -> Iterator[Integers]:
@@ -108,7 +109,11 @@ def _exchanged(problem: Explicit, integers: Integers, size: str, index: int) -> 
     for other in range(index + 1, integers[size]):
         order = list(range(integers[size]))
         order[index], order[other] = other, index
-        yield _along(problem, integers, size, lambda part, order=order: [part[i] for i in order])
+
+        def exchanged(part: list[Any], order: list[int] = order) -> list[Any]:
+            return [part[i] for i in order]
+
+        yield _along(problem, integers, size, exchanged)
 
 
 def _negated(problem: Explicit, integers: Integers, size: str, index: int) -> Iterator[Integers]:

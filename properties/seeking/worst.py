@@ -84,8 +84,8 @@ def rate_at(sought: Sought, point: Mapping[str, Any], root_seed: int) -> Violati
             trial = draw_trial(theorem, cell, root_seed, block)
             scope = scope_of(sought.scoped, trial)
             margin = margin_of(claim.inequality, trial)
-            sides = (margin.value, margin.uncertainty)
-            counted = Tally.of(*(np.broadcast_to(side, scope.shape) for side in sides), scope)
+            value = np.broadcast_to(margin.value, scope.shape)
+            counted = Tally.of(value, np.broadcast_to(margin.uncertainty, scope.shape), scope)
             tally = counted if tally is None else tally + counted
     except TheoremError:
         raise
