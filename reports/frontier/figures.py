@@ -155,9 +155,8 @@ def _boundary(
         if row["low"] is not None or row["high"] is not None
     ]
     if joined and len(spans) > 1:
-        axes.fill_betweenx(
-            *zip(*spans, strict=True), color=COLOURS["claim"], alpha=0.22, linewidth=0
-        )
+        y, low, high = zip(*spans, strict=True)
+        axes.fill_betweenx(y, low, high, color=COLOURS["claim"], alpha=0.22, linewidth=0)
     bars = [((low, y), (high, y)) for y, low, high in spans]
     svg.segments(axes, bars, color=COLOURS["ink"], lw=1.3, zorder=3)
     ends = [end for bar in bars for end in bar]

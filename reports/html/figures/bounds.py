@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from reports.html.figures import svg
 from reports.html.figures.rows import name_rows, say
@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 MOST_CELLS = 60
 """Cells drawn at most; the caption says when some were left out."""
 
-MARKERS = {
+
+class MarkerStyle(TypedDict):
+    """What matplotlib is told of a mark."""
+
+    marker: str
+    fillstyle: Literal["full", "left", "none"]
+
+
+MARKERS: dict[str, MarkerStyle] = {
     "certified": {"marker": "D", "fillstyle": "full"},
     "supported": {"marker": "o", "fillstyle": "full"},
     "refuted": {"marker": "X", "fillstyle": "full"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reports.html.figures import svg
@@ -84,11 +85,11 @@ def margins(claims: Sequence[Mapping[str, Any]], *, name: str, label: str) -> st
 
 def _name(axes: Axes, claim: str, rows: Sequence[tuple[int, list[float]]], top: float) -> None:
     least = min(row[0] for _, row in rows)
-    style = {"fontsize": 10, "va": "center"}
     cover = {"facecolor": COLOURS["card"], "linewidth": 0, "pad": 1}
+    write = partial(axes.text, fontsize=10, va="center", bbox=cover)
     left, right = axes.get_xlim()
-    axes.text(left, top + 11, shorten(claim, 44), bbox=cover, **style)
-    axes.text(right, top + 11, f"least {number(least, 3)}", ha="right", bbox=cover, **style)
+    write(left, top + 11, shorten(claim, 44))
+    write(right, top + 11, f"least {number(least, 3)}", ha="right")
 
 
 def _boxes(axes: Axes, rows: Sequence[tuple[float, Sequence[float]]]) -> None:

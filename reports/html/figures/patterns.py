@@ -56,7 +56,8 @@ def pattern_raster(
 
 def raster_is_drawable(raster: Mapping[str, Any]) -> bool:
     """Whether every neuron has, at every step, a state for every label."""
-    labels, patterns = raster.get("labels") or (), raster.get("patterns") or ()
+    labels: Sequence[float] = raster.get("labels") or ()
+    patterns: Sequence[Sequence[Sequence[bool]]] = raster.get("patterns") or ()
     return (
         bool(labels and patterns)
         and len(patterns) == len(raster.get("signs") or ())

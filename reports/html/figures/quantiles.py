@@ -114,7 +114,7 @@ def draw_prediction(axes: Axes, line: Line, place_x: Place, place_y: Place) -> N
     if told:
         x = [place_x(cell["x"]) for cell in told]
         y = [place_y(cell["prediction"]) for cell in told]
-        axes.plot(x, y, **{**svg.CLAIMED, "color": line.colour}, marker="_", ms=11, mew=1.6)
+        axes.plot(x, y, **(svg.CLAIMED | {"color": line.colour}), marker="_", ms=11, mew=1.6)
 
 
 def _by_cell(
@@ -158,4 +158,4 @@ def values_of(cells: Sequence[Mapping[str, Any]]) -> list[float]:
 
 def _end(quantile: Mapping[str, Any], side: str) -> float:
     """Return an end of a quantile's interval; the quantile itself where there is no such end."""
-    return quantile["value"] if quantile.get(side) is None else quantile[side]
+    return float(quantile["value"] if quantile.get(side) is None else quantile[side])

@@ -14,7 +14,7 @@ import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from reports.html.figures.compact_svg import for_html
 from reports.typography import number, shorten
@@ -67,10 +67,32 @@ _STYLE = {
     "xtick.labelcolor": COLOURS["ink"],
     "ytick.labelcolor": COLOURS["ink"],
 }
+
+
+class LineStyle(TypedDict, total=False):
+    """What matplotlib is told of a line."""
+
+    color: str
+    linewidth: float
+    linestyle: tuple[float, tuple[float, float]]
+    solid_capstyle: str
+
+
+class MeanStyle(TypedDict):
+    """What matplotlib is told of marks with error bars."""
+
+    fmt: str
+    markersize: float
+    color: str
+    elinewidth: float
+    capsize: float
+    zorder: float
+
+
 DOTS, _DASHES = (0, (1, 1.6)), (0, (5, 3))
-CLAIMED = {"color": COLOURS["claim"], "linewidth": 1.5, "linestyle": _DASHES}
-FITTED = {"color": COLOURS["fit"], "linewidth": 3.0, "solid_capstyle": "butt"}
-MEANS = {
+CLAIMED: LineStyle = {"color": COLOURS["claim"], "linewidth": 1.5, "linestyle": _DASHES}
+FITTED: LineStyle = {"color": COLOURS["fit"], "linewidth": 3.0, "solid_capstyle": "butt"}
+MEANS: MeanStyle = {
     "fmt": "o",
     "markersize": 4.2,
     "color": COLOURS["ink"],
@@ -159,8 +181,8 @@ def legend(figure: Figure, axes: Axes, *, columns: int, right: bool = False) -> 
 def note(figure: Figure, text: str) -> None:
     """Say at the upper right how something is drawn that the legend does not name."""
     height = figure.get_figheight() * 72
-    style = {"ha": "right", "fontsize": 10, "color": COLOURS["soft"]}
-    figure.text(1 - 14 / WIDTH, 1 - 15 / height, text, **style)
+    where = 1 - 14 / WIDTH, 1 - 15 / height
+    figure.text(*where, text, ha="right", fontsize=10, color=COLOURS["soft"])
 
 
 def pad(axes: Axes, axis: str, values: Sequence[float], *, least: float) -> None:
