@@ -53,7 +53,7 @@ def render(found: Part) -> str:
 
 
 def _page(found: Part) -> dict[str, Any]:
-    described = words.is_about_descent(dict(found))
+    described = words.is_about_descent(found)
     return {
         "title": "relu-verify data",
         "sentence": found["sentence"],
@@ -61,12 +61,12 @@ def _page(found: Part) -> dict[str, Any]:
         "source": _source(found),
         "ledger": _ledger(found),
         "warnings": found["warnings"],
-        "whose_setting": words.whose_setting(dict(found)),
+        "whose_setting": words.whose_setting(found),
         "facts": _facts(found),
         "setting": f"c = {number(found['relative_step'])}, every starting prediction "
         f"{number(found['start'])}",
         "assumptions": [
-            {**entry, "mark": mark(entry), "margin": words.margin_words(dict(entry), number)}
+            {**entry, "mark": mark(entry), "margin": words.margin_words(entry, number)}
             for entry in found.get("assumptions") or ()
         ],
         "descent": _descent(found) if described else [],
@@ -93,8 +93,8 @@ def _ledger(found: Part) -> list[tuple[str, str]]:
         ("Positive labels", number(data["positives"])),
         ("Effective dimension d_2", or_infinite(data["d_2"], lambda d: number(d, 3))),
     ]
-    if words.is_predicted(dict(found)):
-        shown.append(("Regime index H", words.index_words(dict(data), lambda h: number(h, 2))))
+    if words.is_predicted(found):
+        shown.append(("Regime index H", words.index_words(data, lambda h: number(h, 2))))
     return [*shown, ("Gradient descent", descent["status"])] if descent else shown
 
 
@@ -123,11 +123,11 @@ def _facts(found: Part) -> list[tuple[str, str]]:
         ),
         ("Common mean", f"{percent(data['share_of_common_mean'])} of the trace"),
     ]
-    if not words.is_predicted(dict(found)):
+    if not words.is_predicted(found):
         return facts
     predicted = (
-        f"H ≈ {words.index_words(dict(data), number)} (freezing is likely from about 2 on), "
-        f"{words.freezing_words(dict(data))}; both are heuristics of ours"
+        f"H ≈ {words.index_words(data, number)} (freezing is likely from about 2 on), "
+        f"{words.freezing_words(data)}; both are heuristics of ours"
     )
     return [*facts, ("Prediction", predicted)]
 
@@ -181,6 +181,6 @@ def _gap(found: Part) -> list[tuple[str, str]]:
 
 
 def _claim(claim: Part) -> dict[str, Any]:
-    word, note = words.claim_words(dict(claim))
-    margin = words.margin_words(dict(claim), number)
+    word, note = words.claim_words(claim)
+    margin = words.margin_words(claim, number)
     return {**claim, "word": word, "note": note, "mark": mark(claim), "margin": margin}

@@ -4,36 +4,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
+from reports.typography import Part
 from verify.relu.descent import CERTIFIED
 from verify.verdict import Conclusion
 
 _STATES = {"holds": "holds", "violated": "fails", "unknown": "cannot be decided"}
 
 
-def is_frozen(found: dict[str, Any]) -> bool:
+def is_frozen(found: Part) -> bool:
     """Whether from step one on every neuron is active exactly on its label class, certified."""
     return bool(found["descent"]["pattern_is_the_label_classes_from_step_one"] == "holds")
 
 
-def is_settled(found: dict[str, Any]) -> bool:
+def is_settled(found: Part) -> bool:
     """Whether the run has a certified limit."""
     return bool(found["descent"]["status"] == CERTIFIED)
 
 
-def is_about_descent(found: dict[str, Any]) -> bool:
+def is_about_descent(found: Part) -> bool:
     """Whether gradient descent on ReLU neurons was looked at: not by every theorem, and not where
     the Gram matrix is singular."""
     return found.get("descent") is not None
 
 
-def is_predicted(found: dict[str, Any]) -> bool:
+def is_predicted(found: Part) -> bool:
     """Whether the predictions of what gradient descent does are about anything that was asked."""
     return found["theorem"] is None or is_about_descent(found)
 
 
-def whose_setting(found: dict[str, Any]) -> str:
+def whose_setting(found: Part) -> str:
     """Say which theorems the warnings are about, where another one was asked for."""
     asked = "" if found["theorem"] is None else found.get("theorems", [""])[0]
     if not asked or asked.startswith("lai2026."):
@@ -41,7 +41,7 @@ def whose_setting(found: dict[str, Any]) -> str:
     return "; “the theorems” are lai2026's"
 
 
-def given_words(found: dict[str, Any]) -> str:
+def given_words(found: Part) -> str:
     """Say what was done to the features before anything else; "" where nothing was."""
     parts = ["rows scaled to length 1"] if found["normalise_rows"] else []
     lift = found["random_features"]
@@ -55,21 +55,21 @@ def given_words(found: dict[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def neurons_words(found: dict[str, Any]) -> str:
+def neurons_words(found: Part) -> str:
     """Say how many neurons there are."""
     return {1: "one neuron, output sign +1", 2: "two neurons, output signs +1 and −1"}[
         found["neurons"]
     ]
 
 
-def freezing_words(data: dict[str, Any]) -> str:
+def freezing_words(data: Part) -> str:
     """Return P̂; what is just below 1 is not printed as 1."""
     value = data["predicted_freezing_probability"]
     just_below = value is not None and 0.9999 <= value < 1
     return "P̂ > 0.9999" if just_below else f"P̂ ≈ {five_digits(value)}"
 
 
-def second_words(found: dict[str, Any]) -> str:
+def second_words(found: Part) -> str:
     """Say what becomes of the second neuron's examples; "" where there is one neuron."""
     descent, data = found["descent"], found["data"]
     if descent["dead_negatives"] is None:
@@ -80,12 +80,12 @@ def second_words(found: dict[str, Any]) -> str:
     )
 
 
-def end_words(found: dict[str, Any]) -> str:
+def end_words(found: Part) -> str:
     """Say of inactive examples that they stay so, where that is known."""
     return "end dead" if is_settled(found) else "are inactive then"
 
 
-def bracket_words(found: dict[str, Any]) -> str:
+def bracket_words(found: Part) -> str:
     """Say what is known of the least norm where solving each neuron alone is not certified."""
     best = found["comparator"]
     if best["certified"]:
@@ -96,12 +96,12 @@ def bracket_words(found: dict[str, Any]) -> str:
     return f"; not certified: the least norm of a global minimum is within [{low}, {high}]"
 
 
-def gap_unit(found: dict[str, Any]) -> str:
+def gap_unit(found: Part) -> str:
     """Return the unit that the theorems measure the gap in."""
     return {1: "√(n₋/‖λ‖₁)", 2: "√(n/‖λ‖₁)"}[found["neurons"]]
 
 
-def claim_words(claim: dict[str, Any]) -> tuple[str, str]:
+def claim_words(claim: Part) -> tuple[str, str]:
     """Return the word for a claim, and what the word does not say."""
     state = _STATES[claim["state"]]
     if claim["conclusion"] is None:
@@ -121,14 +121,14 @@ def or_infinite(value: float | None, spell: Callable[[float], str]) -> str:
     return "∞" if value is None or value == math.inf else spell(value)
 
 
-def index_words(data: dict[str, Any], spell: Callable[[float], str]) -> str:
+def index_words(data: Part, spell: Callable[[float], str]) -> str:
     """Return H: ∞ on orthogonal rows, and none there if a label is 0 as well (0·∞)."""
     index = data["regime_index_H"]
     known = index is not None and not math.isnan(index)
     return or_infinite(index, spell) if known or not data["zeros"] else "–"
 
 
-def margin_words(entry: dict[str, Any], spell: Callable[[float], str]) -> str:
+def margin_words(entry: Part, spell: Callable[[float], str]) -> str:
     """Return the margin of an assumption or claim. JSON has null for ∞, −∞ and none alike, and
     the state tells them apart."""
     if entry["margin"] is None:

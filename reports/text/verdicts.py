@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
 
 from reports.characters import one_line
 from reports.html.claims import replay_command
-from reports.typography import claimed_law, search_alone
+from reports.typography import Part, claimed_law, search_alone
 from verify.verdict import at_least, at_most, searched_violations
 
 
-def verdict_line(verdict: dict[str, Any]) -> str:
+def verdict_line(verdict: Part) -> str:
     """Return one line for a verdict of report.json."""
     control = verdict["expected"] == "refuted"
     name = f"{verdict['full_id']}{' (control)' if control else ''}"
@@ -44,7 +43,7 @@ def verdict_line(verdict: dict[str, Any]) -> str:
     return f"{verdict['verdict']:<13}{name}  {counts}  {bound}  {worst}{flag}"
 
 
-def _slopes(slopes: Sequence[dict[str, Any]]) -> str:
+def _slopes(slopes: Sequence[Part]) -> str:
     """Return the slopes of a rate, each law that is claimed of them once."""
     told = [
         (
@@ -64,7 +63,7 @@ def _slopes(slopes: Sequence[dict[str, Any]]) -> str:
     return f"slopes {'; '.join(laws)}"
 
 
-def counterexample_lines(verdict: dict[str, Any], folder: str) -> list[str]:
+def counterexample_lines(verdict: Part, folder: str) -> list[str]:
     """Return a line on the file of a counterexample to a refuted claim in a run's folder, of the
     smallest if there is one, with the command that replays it, and one more where it may be but
     rounding; nothing of a control, whose counterexamples are expected."""
@@ -80,7 +79,7 @@ def counterexample_lines(verdict: dict[str, Any], folder: str) -> list[str]:
     return [one_line(line) for line in lines]
 
 
-def _scope(verdict: dict[str, Any]) -> str:
+def _scope(verdict: Part) -> str:
     """Say of a refuted claim which assumptions its worst counterexample violates, the first two
     by name; of a control, which is given what it likes, nothing else."""
     severity = next((e["severity"] for e in verdict["counterexamples"][-1:]), None)
