@@ -182,7 +182,7 @@ def kind_words(verdict: Part, ours: int = 0) -> str:
         return f"with probability ≥ {number(verdict['probability'])}"
     if verdict["kind"] == "universal":
         return f"every instance{_scope_words(len(verdict['given']), ours)}"
-    return {"rate": "power law"}.get(verdict["kind"], verdict["kind"])
+    return "power law" if verdict["kind"] == "rate" else str(verdict["kind"])
 
 
 def _scope_words(assumptions: int, ours: int) -> str:

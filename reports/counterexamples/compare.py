@@ -86,8 +86,8 @@ def differences(stored: Any, today: Any, where: str = "", tolerance: float = 0.0
                 yield from differences(stored.get(name), today.get(name), inside, tolerance)
     elif isinstance(stored, list) and isinstance(today, list):
         if _named(stored) and _named(today):
-            by_id = ({one["id"]: one for one in entries} for entries in (stored, today))
-            yield from differences(*by_id, where, tolerance)
+            before, now = ({one["id"]: one for one in entries} for entries in (stored, today))
+            yield from differences(before, now, where, tolerance)
         elif len(stored) != len(today):
             yield f"{where}: {len(stored)} entries stored, {len(today)} today"
         else:

@@ -71,7 +71,8 @@ def network_of(exact: Mapping[str, Any]) -> Network | None:
     problem, steps = exact.get("problem"), exact.get("steps")
     if not isinstance(problem, dict) or not isinstance(steps, list) or not steps:
         return None
-    found = Network(**{name: problem.get(name) for name in _ENTRIES}, steps=steps)
+    entries: dict[str, Any] = {name: problem.get(name) for name in _ENTRIES}
+    found = Network(**entries, steps=steps)
     return replace(found, **_ends(found, exact)) if _fits(found) else None
 
 

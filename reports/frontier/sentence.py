@@ -137,13 +137,13 @@ def _of_several(found: Part, lead: str, known: dict[Any, list[Part]], level: flo
             (holds if holds and holds[-1].startswith(at) else passes)[-1] += _like_these(
                 len(alike) - 2
             )
-    told = [f"{lead} {'; '.join(holds)}."] if holds else []
+    sentences = [f"{lead} {'; '.join(holds)}."] if holds else []
     if passes:
         about = "" if holds else f"{found['claim']}: "
-        told.append(
+        sentences.append(
             f"{about}{'; '.join(passes) if about else capitalize_first('; '.join(passes))}."
         )
-    return told
+    return sentences
 
 
 def _like_these(rows: int) -> str:

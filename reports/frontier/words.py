@@ -91,7 +91,8 @@ def compared(found: Part) -> list[Part]:
 
 def law_name(fit: Part, y: str) -> str:
     """Return the form of a law: "a·n^p·log n"."""
-    return f"a·{y}^p" + f"·log {y}" * (fit["q"] == 1)
+    logarithm = f"·log {y}" if fit["q"] == 1 else ""
+    return f"a·{y}^p{logarithm}"
 
 
 def ratio_name(found: Part) -> str:
@@ -116,7 +117,7 @@ def ratio(row: Part) -> float | None:
     """Return boundary/(y·log y); None where there is no boundary."""
     if row["boundary"] is None:
         return None
-    return float(row["boundary"]) / (row["y"] * math.log(row["y"]))
+    return float(row["boundary"] / (row["y"] * math.log(row["y"])))
 
 
 def rows_at(rows: Sequence[Part], level: float) -> list[Part]:

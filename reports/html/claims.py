@@ -74,8 +74,8 @@ def _counts(verdict: Part) -> list[tuple[str, str]]:
 
 
 def _cell(cell: Part, rank: int) -> dict[str, Any]:
-    tally = {**dict.fromkeys(("trials", "in_scope", "holds", "violated", "undecided"), 0)}
-    tally = {**tally, "worst_margin": None, **(cell.get("tally") or {})}
+    none = dict.fromkeys(("trials", "in_scope", "holds", "violated", "undecided"), 0)
+    tally: dict[str, Any] = {**none, "worst_margin": None, **(cell.get("tally") or {})}
     bounds = {key: cell.get(key) for key in ("lower_bound", "upper_bound")}
     margin = typography.margin_words(tally)
     point = cell.get("point") or {}

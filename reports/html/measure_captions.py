@@ -217,9 +217,11 @@ def _passed(measure: Part) -> str:
     asked = [t for t in measure["thresholds"] if t["level"] == top]
     found = [t for t in known if t["level"] == top]
     if len(found) > 2:
-        ends = f"{number(min(t['low'] for t in found))} and {number(max(t['high'] for t in found))}"
+        least, most = min(t["low"] for t in found), max(t["high"] for t in found)
         whole = f"all {len(found)}" if len(found) == len(asked) else f"{len(found)} of {len(asked)}"
-        return f" It passes {number(top)} between {ends} in {whole} lines."
+        return (
+            f" It passes {number(top)} between {number(least)} and {number(most)} in {whole} lines."
+        )
     told = [
         f"between {number(t['low'])} and {number(t['high'])}"
         + f" for {line_name(measure['by'], t['line'])}" * (t.get("line") is not None)

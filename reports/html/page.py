@@ -18,14 +18,14 @@ from reports.typography import Part, listed, percent
 DEFAULT_FOLDER = "relu-verify-out"
 """Where a run leaves its files, for a report that does not say."""
 
-EXIT_MEANINGS = {
+EXIT_MEANINGS: dict[int | None, str] = {
     ALL_AS_EXPECTED: "everything is as expected",
     REFUTED: "a claim is refuted against expectation, or a control is not refuted",
     UNSETTLED: "something is inconclusive, undecided or vacuous",
 }
 
-SECTIONS = ("answer", "glance", "summary", "theorems", "controls", "figures", "reading")
-SECTIONS += ("marks", "confidence", "searches", "power-law", "reproduce")
+SECTIONS: tuple[str, ...] = ("answer", "glance", "summary", "theorems", "controls", "figures")
+SECTIONS += ("reading", "marks", "confidence", "searches", "power-law", "reproduce")
 """Ids of the page's own sections."""
 
 MOST_OPEN = 30

@@ -31,8 +31,6 @@ def _are_alike(looked_at: Run, run: Run) -> bool:
     same = ["pattern_after_first_step"]
     if looked_at.certified.all() and run.certified.all():
         same += ["final_pattern", "last_flip"]
-    step_sizes = (to_numpy(each.problem.step_size) for each in (looked_at, run))
-    return np.array_equal(*step_sizes) and all(
-        np.array_equal(*(to_numpy(getattr(each, name)) for each in (looked_at, run)))
-        for name in same
-    )
+    pairs = [(looked_at.problem.step_size, run.problem.step_size)]
+    pairs += [(getattr(looked_at, name), getattr(run, name)) for name in same]
+    return all(np.array_equal(to_numpy(one), to_numpy(other)) for one, other in pairs)

@@ -101,10 +101,10 @@ def _few_directions(given: Given, data: dict[str, Any]) -> Warning_ | None:
         return _warning("small effective dimension", f"{reason}{share}", _against_a_mean(given))
     shares = np.cumsum(np.sort(np.linalg.eigvalsh(given.gram))[::-1]) / np.trace(given.gram)
     half = int(np.searchsorted(shares, 0.5)) + 1
-    column, share = _heaviest_column(given)
+    column, heaviest = _heaviest_column(given)
     loud = (
-        f"; column {column} alone makes {percent(share)} of it"
-        if given.lift is None and share > ONE_COLUMN and given.dimension > 1
+        f"; column {column} alone makes {percent(heaviest)} of it"
+        if given.lift is None and heaviest > ONE_COLUMN and given.dimension > 1
         else ""
     )
     return _warning(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -111,23 +112,19 @@ def _given_up(lock: TextIO, folder: Path) -> None:
 
 def _locked(lock: TextIO) -> bool:
     """Lock an open file, unless another process, or another opening of it here, has it locked."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return _locked_on_windows(lock)
+    if sys.platform == "win32":
+        import msvcrt
+
+        lock.seek(1 << 30)  # far beyond what is written, which others are to read
+        try:
+            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+    import fcntl
+
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return False
-    return True
-
-
-def _locked_on_windows(lock: TextIO) -> bool:
-    import msvcrt
-
-    lock.seek(1 << 30)  # far beyond what is written, which others are to read
-    try:
-        msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
-    except OSError:
         return False
     return True

@@ -100,11 +100,11 @@ def whole_hunts(theorem: Theorem, found: Mapping[Part, Hunt]) -> dict[str, Hunt]
 
 def _kept(hunt: Hunt) -> Hunt:
     """Return a hunt without where its theorem lies, which decides nothing of what it met."""
-    bare = {
-        name: None if found is None else replace(found, theorem="", theorem_file="")
-        for name, found in (("smallest", hunt.smallest), ("worst", hunt.worst))
-    }
-    return replace(hunt, **bare)
+    return replace(hunt, smallest=_bare(hunt.smallest), worst=_bare(hunt.worst))
+
+
+def _bare(found: Counterexample | None) -> Counterexample | None:
+    return None if found is None else replace(found, theorem="", theorem_file="")
 
 
 def _hunt_of(content: Mapping[str, Any]) -> Hunt:

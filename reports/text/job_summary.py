@@ -99,7 +99,7 @@ def _fitting(
 ) -> tuple[list[Entry], int]:
     """Return the first entries, as many as there is room for as they are written, and the room
     that is left, in bytes."""
-    fitting = []
+    fitting: list[Entry] = []
     for entry in entries:
         room -= _size(written(entry))
         if room < 0:
