@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -89,7 +90,7 @@ def serve(root: str) -> None:
     for line in sys.stdin:
         law, n, d, batch = json.loads(line)
         ensemble = getattr(trial, law)(n, d)
-        taken = seconds_of(lambda e=ensemble, b=batch: trial.trial(e, generator, b))
+        taken = seconds_of(partial(trial.trial, ensemble, generator, batch))
         print(json.dumps(taken), flush=True)
 
 

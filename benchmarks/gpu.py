@@ -11,8 +11,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,10 @@ def agreement(sizes: Sequence[tuple[int, int]], chosen: Backend, progress: Progr
     )
 
 
+def _answers_there(problem: Problem, chosen: Backend) -> object:
+    return answers(problem.to(chosen))
+
+
 def speed(
     sizes: Sequence[tuple[int, int]], chosen: Backend, budget: float, progress: Progress
 ) -> Table:
@@ -135,11 +140,11 @@ def speed(
         progress(f"speed, n = {n}, batches of {batch}")
         law, generator = wishart(n, 1000 * n), np.random.default_rng(n)
         drawn = law.draw(generator, batch)
-        contenders = {
-            "core": lambda law=law, g=generator, b=batch: trial(law, g, b),
-            "there": lambda law=law, g=generator, b=batch: trial(law, g, b, chosen),
-            "draw": lambda law=law, g=generator, b=batch: law.draw(g, b),
-            "answers": lambda p=drawn: answers(p.to(chosen)),
+        contenders: dict[str, Callable[[], object]] = {
+            "core": partial(trial, law, generator, batch),
+            "there": partial(trial, law, generator, batch, chosen),
+            "draw": partial(law.draw, generator, batch),
+            "answers": partial(_answers_there, drawn, chosen),
         }
         rounds = alternately(contenders, budget)
         rows.append(

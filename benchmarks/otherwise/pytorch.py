@@ -5,6 +5,7 @@ from __future__ import annotations
 import cvxpy
 import numpy as np
 import torch
+from cvxpy.atoms.sum_squares import sum_squares
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -32,12 +33,14 @@ def descend(
         weights.grad = None
         loss = 0.5 * torch.sum((torch.relu(x @ weights) - y) ** 2)
         loss.backward()
+        slope = weights.grad
+        assert slope is not None
         with torch.no_grad():
-            size = float(torch.linalg.vector_norm(weights.grad))
+            size = float(torch.linalg.vector_norm(slope))
             first = first if step else size
             if size <= tolerance * first:
                 break
-            weights -= step_size * weights.grad
+            weights -= step_size * slope
     return np.asarray(weights.detach().numpy())
 
 
@@ -53,5 +56,5 @@ def minimum_norm(features: Floats, labels: Floats) -> Floats:
         features[positive] @ weights == labels[positive],
         features[~positive] @ weights <= 0,
     ]
-    cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(weights)), constraints).solve()
+    cvxpy.Problem(cvxpy.Minimize(sum_squares(weights)), constraints).solve()
     return np.asarray(weights.value)
