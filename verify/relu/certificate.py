@@ -326,7 +326,8 @@ def _singular_below(problem: Problem, state: State) -> Array | float:
 def certify_by_rows(problem: Problem, state: State) -> Certificate:
     """Certify with row sums of |I − ηM|, weighted by the labels: O(mn²), no eigenvalues.
 
-    The weighted ∞-norm bound of theory §4 with v = |y| on C: κ = max_i Σ_j |I−ηM|_ij v_j/v_i
+    The weighted ∞-norm bound of theory §4 with v = |y| on C, of one leaky neuron v_i = |y_i|γ/d_i,
+    as what is below the kink moves slowly and pulls little: κ = max_i Σ_j |I−ηM|_ij v_j/v_i
     must be below 1, and prediction (k, i) moves by at most
     η/(1−κ) · Σ_{j∈C} |G_ij| d_{k,j} v_j · max_{j∈C} |r_j|/v_j.
     """
@@ -334,6 +335,8 @@ def certify_by_rows(problem: Problem, state: State) -> Certificate:
     mask = state.slopes.covered
     size = xp.abs(problem.labels)
     weight = xp.where(mask & (size > 0), size, xp.ones_like(size))
+    if state.slope_below and problem.neurons == 1:
+        weight = weight * state.slope_below / state.slopes.numbers(size)[:, 0, :]
     inside = mask[:, :, None] & mask[:, None, :]
     identity = xp.eye(problem.examples, dtype=problem.gram.dtype, device=problem.gram.device)
     step = problem.step_size[:, None, None]

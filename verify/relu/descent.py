@@ -14,6 +14,7 @@ from verify.relu.certificate import (
     certify_by_energy,
     certify_by_length,
     certify_by_limit,
+    certify_by_rows,
     jump_to_limit,
     promising_by_length,
     promising_by_limit,
@@ -45,7 +46,8 @@ _BLOW_UP = 1e8
 """Growth of the residual over labels and start from which a run counts as diverged."""
 
 _LOST = 1e-4
-"""Error of the predictions, over labels and start, from which a path cannot be followed."""
+"""Error of the predictions, over labels and start, or over the residual where that is larger, from
+which a path cannot be followed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -271,6 +273,12 @@ def _retire(running: _Running, step: int, last: bool, ended: list[_Ended]) -> _R
         if bool(xp.any(frozen)):
             ended.append(_ending(running, frozen, step, CERTIFIED, certificate.slack))
         left = left & ~frozen
+    if _rows_are_due(running, step):
+        certificate = certify_by_rows(problem, state)
+        frozen = left & certificate.frozen
+        if bool(xp.any(frozen)):
+            ended.append(_ending(running, frozen, step, CERTIFIED, certificate.slack))
+        left = left & ~frozen
     given_up = left
     if not last:
         given_up = left & _beyond_help(running) if step % _SELDOM == 0 else left & ~left
@@ -312,6 +320,13 @@ def _length_is_due(step: int) -> bool:
     return step % max(1, 1 << step.bit_length() >> 4) == 0
 
 
+def _rows_are_due(running: _Running, step: int) -> bool:
+    """Say whether the certificate by row sums is tried: of one leaky neuron, whose examples below
+    the kink are fitted γ² times as slowly as the others, whenever the steps have doubled."""
+    alone = running.problem.neurons == 1 and running.state.slope_below > 0
+    return alone and step & (step - 1) == 0
+
+
 def _energy_is_due(running: _Running, step: int) -> Array:
     """Return the mask of the problems on which the O(n³) certificate is tried at `step`, (B,)."""
     nowhere = running.scale < 0
@@ -332,7 +347,8 @@ def _beyond_help(running: _Running) -> Array:
     problem, state = running.problem, running.state
     size = norm(xp.where(state.slopes.covered, state.residual, 0 * state.residual))
     at_rest = size <= norm(state.residual_rounding)
-    lost = state.error * xp.sqrt(problem.inner_products.largest) > _LOST * running.scale
+    blurred = state.error * xp.sqrt(problem.inner_products.largest)
+    lost = blurred > _LOST * xp.maximum(running.scale, norm(state.residual))
     return at_rest | lost
 
 

@@ -318,6 +318,8 @@ def slack_by_formula(name, gamma, gram, labels, predictions, signs, eta, smalles
     if gamma:
         smallest = smallest * count.min()
     r, v = residual[on], abs(labels[on])
+    if gamma and len(slopes) == 1:
+        v = v * gamma / slopes[0]
     contraction = abs(np.eye(len(on)) - eta * matrix) @ v / v
     highest = np.linalg.eigvalsh(matrix)[-1]
     if name == "length" and eta * count.max() * largest < 2:
@@ -343,7 +345,8 @@ def slack_by_formula(name, gamma, gram, labels, predictions, signs, eta, smalles
         slack = abs(predictions[k, i]) - drift
         alone = (slopes[:, i] > 0).sum() == 1 and slopes[k, i] > 0
         if alone and signs[k] * labels[i] * predictions[k, i] > 0:
-            worst = abs(labels[i]) * (abs(r) / v).max() if name == "rows" else np.linalg.norm(r)
+            later = v[np.searchsorted(on, i)] * (abs(r) / v).max()
+            worst = later if name == "rows" else np.linalg.norm(r)
             slack = max(slack, (abs(labels[i]) - worst) / slopes[k, i])
         least = min(least, slack)
     return least

@@ -210,16 +210,36 @@ def test_dependent_examples_whose_limit_is_on_the_kink_are_not_certified():
 @pytest.mark.parametrize("neurons", [1, 2, 3])
 def test_next_to_the_relu_nothing_is_solved_that_is_singular(neurons, slope_below):
     """What is below the kink moves on, γ² as fast as the rest: that has a limit far away, and is
-    not at rest. Only where labels and neurons leave nothing there, something is certified."""
+    not at rest: a certified run fits its labels."""
     rng = np.random.default_rng(6)
     problem = drawn(rng, 30, 6, 200, neurons=neurons)[2]
     run = leaky_descent(problem, Activation(slope_below), max_steps=400)
-    below = ~run.final_pattern.any(axis=1)
     limit = run.duals @ problem.gram
     residual = (problem.signs[:, :, None] * np.where(limit > 0, limit, slope_below * limit)).sum(1)
     misfit = abs(residual - problem.labels).max(axis=-1)
     assert (misfit[run.certified] < 1e-6).all()
-    assert not (run.certified & below.any(axis=-1) & (slope_below < 1e-4)).any()
+
+
+@pytest.mark.parametrize("slope_below", [0.2, 0.01, 1e-4])
+def test_one_neuron_is_certified_early_however_slowly_it_ends(slope_below):
+    """Below the kink a residual takes 1/(cγ²) steps; that no sign changes is known long before."""
+    other = drawn(np.random.default_rng(7), 30, 10, 2_000)[2]
+    problem = Problem.from_gram(
+        other.gram, other.labels, starting_predictions=np.full((30, 1, 10), 0.003),
+        step_size=other.step_size,
+    )  # fmt: skip
+    run = leaky_descent(problem, Activation(slope_below))
+    assert run.certified.all()
+    assert run.steps.max() <= 128
+    inverse = np.where(problem.labels > 0, problem.labels, problem.labels / slope_below)
+    np.testing.assert_allclose(run.predictions[:, 0], inverse, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("neurons", "relative_step"), [(1, 60), (1, 200), (2, 200), (2, 1e4)])
+def test_a_path_that_grows_is_said_to_diverge_and_not_lost(neurons, relative_step):
+    problem = drawn(np.random.default_rng(8), 20, 10, 1_000, neurons=neurons,
+                    relative_step=relative_step)[2]  # fmt: skip
+    assert set(leaky_descent(problem, Activation(0.2)).status) == {"diverged"}
 
 
 def test_the_relu_and_no_steps_are_refused():
