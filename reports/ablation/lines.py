@@ -55,11 +55,13 @@ def _violations(report: Part) -> list[str]:
 
 
 def _baseline(report: Part) -> list[str]:
-    row = report["baseline"]
+    row, count = report["baseline"], len(report["assumptions"])
+    dropped = (
+        "1 assumption, dropped" if count == 1 else f"{count} assumptions, each dropped in turn"
+    )
     return [
-        f"{report['theorem']['address']}: {len(report['assumptions'])} assumptions, each dropped "
-        f"in turn ({report['examples']} points drawn for each, beside the edges; seed "
-        f"{report['seed']})",
+        f"{report['theorem']['address']}: {dropped} ({report['examples']} points drawn for each, "
+        f"beside the edges; seed {report['seed']})",
         f"Nothing dropped: {words.effort(row)}; {row['verdict']}",
     ]
 
