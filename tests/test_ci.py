@@ -87,12 +87,15 @@ def test_shards_are_done_merged_and_told(tmp_path: Path) -> None:
 
 
 def test_what_a_shard_that_failed_leaves_out_is_an_error(tmp_path: Path) -> None:
-    theorem = EXAMPLES / "least_squares.py"
+    summary, theorem = tmp_path / "summary.md", EXAMPLES / "least_squares.py"
     shell(f".ci/verify-shard 1 2 {tmp_path}/shards/1 {theorem} --jobs 1", ROOT)
-    done = shell(f".ci/verify-merge {tmp_path}/out {tmp_path}/shards/*", ROOT)
+    merge = f".ci/verify-merge {tmp_path}/out {tmp_path}/shards/*"
+    done = shell(merge, ROOT, GITHUB_STEP_SUMMARY=str(summary))
     assert done.returncode == 3
     assert "2/2" in done.stderr
-    assert not (tmp_path / "out/junit.xml").exists()
+    (error,) = ET.parse(tmp_path / "out/junit.xml").iter("error")
+    assert error.attrib["message"].endswith("(shard 2/2)")
+    assert summary.read_text().startswith("## relu-verify: incomplete\n")
 
 
 def test_the_nightly_suite_is_the_property_suite() -> None:
@@ -185,6 +188,28 @@ def test_a_false_theorem_is_red_and_leaves_what_a_reader_needs(
     assert len(runs.splitlines()) == 2, "the records of the first run are there"
 
 
+def test_a_shard_that_fails_is_told_where_readers_look(repository: Path, tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / "least_squares.py", repository / "theorem.py")
+    workflow = workflow_of_two_shards()
+    for step in workflow["jobs"]["shard"]["steps"]:
+        if "--shard" in step.get("run", ""):
+            step["run"] += "; test ${{ matrix.shard }} = 1 || { rm shard/records.sqlite*; exit 1; }"
+    runner = Runner(workflow, repository, tmp_path)
+    assert runner.run("shard") == {"shard": False}
+    shutil.rmtree(runner.artifacts / "shard-2")
+    assert runner.run("verdict") == {"verdict": False}
+    (error,) = ET.parse(runner.artifacts / "report/junit.xml").iter("error")
+    assert error.attrib["message"].endswith("(shard 2/2)")
+    assert runner.summary.read_text().startswith("## relu-verify: incomplete\n")
+
+
+@pytest.mark.parametrize("text", [(ROOT / ".github/workflows/ci.yml").read_text(), SNIPPETS[0]])
+def test_what_is_kept_is_uploaded_also_of_what_failed(text: str) -> None:
+    uploads = [step for step in steps(read(text)) if "upload-artifact" in step.get("uses", "")]
+    assert uploads
+    assert all(step["if"] == "${{ always() }}" for step in uploads)
+
+
 def test_records_of_other_data_are_not_restored(repository: Path, tmp_path: Path) -> None:
     source = (EXAMPLES / "least_squares.py").read_text()
     assert source.count('point["c"] / np') == 1
@@ -238,3 +263,5 @@ def test_a_shard_that_fails_on_gitlab_leaves_no_pass(repository: Path) -> None:
     done = shell(line, repository)
     assert done.returncode == 3
     assert "2/2" in done.stderr
+    report = ET.parse(repository / jobs["verdict"]["artifacts"]["reports"]["junit"])
+    assert report.getroot().attrib["errors"] == "1"

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from reports.commands import options
 from reports.terminal import typed
+
+if TYPE_CHECKING:
+    from reports.runs.ci import ForCI
 
 
 @click.command()
@@ -23,8 +27,13 @@ from reports.terminal import typed
 )
 @options.junit
 @options.summary
+@options.quiet
 def merge(
-    folders: tuple[Path, ...], out: Path, junit_file: Path | None, summary_file: Path | None
+    folders: tuple[Path, ...],
+    out: Path,
+    junit_file: Path | None,
+    summary_file: Path | None,
+    quiet: bool,
 ) -> int:
     """Join the records of a run's shards, or of any runs with the same settings, and report.
 
@@ -37,29 +46,45 @@ def merge(
     \b
     Exit codes
       0, 1, 3  as of relu-verify run
-      3        also if records are missing: no report is written, and it is said whose they are
-      2        for what cannot be joined
+      3        also if records are missing: no report is written, and it is said whose they are,
+               also by --junit (errors) and --summary
+      2        for what cannot be joined; --junit and --summary tell why
     """
-    from reports.exit_codes import UNSETTLED
     from reports.runs.ci import ForCI
-    from reports.runs.holding import held
-    from reports.runs.journal import begin
-    from reports.runs.merging import join_folders, lacking, shared, told_from_records
-    from reports.runs.running import require_usable
-    from reports.runs.summary import require_room
-    from reports.runs.whole import carry_out
 
     for_ci = ForCI(junit_file, summary_file)
     for_ci.prepare()
+    with for_ci.telling_errors("relu-verify merge"):
+        return _merge(folders, out, for_ci, quiet)
+
+
+def _merge(folders: tuple[Path, ...], out: Path, for_ci: ForCI, quiet: bool) -> int:
+    """Join, report, and return the exit code."""
+    from reports.exit_codes import UNSETTLED
+    from reports.runs.holding import held
+    from reports.runs.journal import begin
+    from reports.runs.merging import (
+        join_folders,
+        lacking,
+        shared,
+        told_from_records,
+        told_incomplete,
+    )
+    from reports.runs.running import require_usable
+    from reports.runs.summary import require_room
+    from reports.runs.whole import carry_out
+    from reports.text.counts import count_of
+
     common = shared(folders)
     require_usable(common.settings, out)
     command = common.command(out)
     with held(out, typed()):
         require_room(out)
         added = join_folders(folders, out)
-        click.echo(
-            f"Added to {out}: {added.blocks} blocks, {added.searches} parts of searches.", err=True
-        )
+        if not quiet:
+            blocks = count_of(added.blocks, "block")
+            parts = count_of(added.searches, "part of a search", "parts of searches")
+            click.echo(f"Added to {out}: {blocks}, {parts}.", err=True)
         if lacks := lacking(common, out):
             begin(out, common.theorems, common.settings, command)
             for lack in lacks:
@@ -67,6 +92,8 @@ def merge(
             here = shlex.quote(str(out))
             click.echo(f"Add what is missing: relu-verify merge {here} DIR --out {here}", err=True)
             click.echo(f"Or compute it here: {command}", err=True)
+            if for_ci.asked:
+                for_ci.write(told_incomplete(common, lacks, out, command))
             return UNSETTLED
         return carry_out(
             lambda _: told_from_records(common, out),
@@ -75,4 +102,5 @@ def merge(
             out,
             command,
             for_ci,
+            quiet,
         )

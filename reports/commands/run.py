@@ -102,27 +102,28 @@ def run(
     share = None if shard is None else Shard.parse(shard)
     for_ci = ForCI(junit_file, summary_file)
     for_ci.prepare()
-    chosen = [find_theorem(name) for name in distinct(theorems or MODULES)]
-    options.tell_taken(theorems)
-    settings = Settings(
-        profile, seed, jobs or options.cores(), backend, confidence, executor, share
-    )
-    out = out or _default_folder(theorems, share)
-    require_usable(settings, out)
-    require_executor(executor)
-    with held(out, typed()):
-        if share is not None:
-            return _run_shard(chosen, settings, share, out, quiet)
-        require_room(out)
-        return carry_out(
-            lambda progress: run_theorems(chosen, settings, out, progress),
-            chosen,
-            settings,
-            out,
-            typed(),
-            for_ci,
-            quiet,
+    with for_ci.telling_errors("relu-verify run"):
+        chosen = [find_theorem(name) for name in distinct(theorems or MODULES)]
+        options.tell_taken(theorems)
+        settings = Settings(
+            profile, seed, jobs or options.cores(), backend, confidence, executor, share
         )
+        out = out or _default_folder(theorems, share)
+        require_usable(settings, out)
+        require_executor(executor)
+        with held(out, typed()):
+            if share is not None:
+                return _run_shard(chosen, settings, share, out, quiet)
+            require_room(out)
+            return carry_out(
+                lambda progress: run_theorems(chosen, settings, out, progress),
+                chosen,
+                settings,
+                out,
+                typed(),
+                for_ci,
+                quiet,
+            )
 
 
 def _run_shard(
@@ -132,7 +133,7 @@ def _run_shard(
     from reports.runs.journal import begin, finish
     from reports.runs.running import STORE_NAME
     from reports.runs.sharing import outcome, run_shard, share_lines
-    from reports.text.times import computing_words
+    from reports.text.times import computing_words, seconds
 
     began = time.perf_counter()
     number = begin(out, theorems, settings, typed())
@@ -146,7 +147,7 @@ def _run_shard(
     told = outcome(shares, shard, time.perf_counter() - began)
     finish(out, number, told)
     computing = computing_words(told["computing"], "now")
-    took = f"{time.perf_counter() - began:.0f} s; {computing}"
+    took = f"{seconds(told['wall_time_s'])}; {computing}"
     click.echo(f"{told['sentence']}  [{took}]", err=True)
     click.echo(f"Records: {out / STORE_NAME}", err=True)
     return int(told["exit_code"])

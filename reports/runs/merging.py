@@ -12,6 +12,7 @@ from typing import Any
 from properties.catalogue import MODULES
 from reports.runs.damage import telling_damage
 from reports.runs.hunting import computing, known_parts, parts, whole_hunts
+from reports.runs.incomplete import Missing, incomplete
 from reports.runs.journal import Run, open_store, runs_of
 from reports.runs.rebuild import changes
 from reports.runs.running import (
@@ -23,6 +24,8 @@ from reports.runs.running import (
     result_of,
     stems_of,
 )
+from reports.runs.summary import summarise
+from reports.text.counts import missing_words
 from verify.engine.merging import Joined, join
 from verify.engine.shards import owner
 from verify.engine.store import RecordsMissing, Store
@@ -60,24 +63,22 @@ class Lack:
     """What is missing of a theorem: blocks and parts of searches, each with how many there are,
     and the shards, "i/k", whose they are."""
 
-    theorem: str
+    theorem: Theorem
     blocks: tuple[int, int]
     parts: tuple[int, int]
     shards: tuple[str, ...]
 
     @property
+    def words(self) -> str:
+        """What is missing, and whose it is."""
+        noun = "shard" if len(self.shards) == 1 else "shards"
+        whose = f" ({noun} {', '.join(self.shards)})" if self.shards else ""
+        return f"{missing_words(self.blocks, self.parts)}{whose}"
+
+    @property
     def line(self) -> str:
-        """The lack in words."""
-        told = [
-            f"{missing} of its {total} {what}"
-            for (missing, total), what in (
-                (self.blocks, "blocks"),
-                (self.parts, "parts of searches"),
-            )
-            if missing
-        ]
-        whose = f" (shard {', '.join(self.shards)})" if self.shards else ""
-        return f"{self.theorem}: {' and '.join(told)} are missing{whose}"
+        """The theorem, and what is missing of it."""
+        return f"{self.theorem.address}: {self.words}"
 
 
 def shared(folders: Sequence[Path]) -> Shared:
@@ -179,14 +180,20 @@ def _lack(theorem: Theorem, common: Shared, store: Store) -> Lack | None:
     owners = {owner(*key, count) for count in common.counts for key in keys}
     names = [str(shard) for shard in sorted(owners, key=lambda shard: (shard.count, shard.index))]
     whose = tuple(names) if len(common.counts) == 1 else ()
-    return Lack(theorem.address, (blocks, total), (absent, len(wanted)), whose)
+    return Lack(theorem, (blocks, total), (absent, len(wanted)), whose)
 
 
-def told_from_records(common: Shared, out: Path) -> Iterator[Result]:
-    """Yield each theorem's result, from the records of `out` alone, and file counterexamples."""
+def told_from_records(common: Shared, out: Path, lacks: Sequence[Lack] = ()) -> Iterator[Result]:
+    """Yield each theorem's result, from the records of `out` alone, and file counterexamples.
+
+    lacks: theorems that are left out.
+    """
     settings, stems = common.settings, stems_of(common.theorems)
+    lacking_ = {lack.theorem.address for lack in lacks}
     with open_store(out) as store:
         for theorem in common.theorems:
+            if theorem.address in lacking_:
+                continue
             verdicts = checked(theorem, settings, store, compute=False)
             found = known_parts(parts(theorem, settings.profile, settings.seed), store)
             hunts = whole_hunts(theorem, found)
@@ -194,3 +201,14 @@ def told_from_records(common: Shared, out: Path) -> Iterator[Result]:
             result = result_of(theorem, verdicts, hunts, settings.seed, stem, searching)
             file_counterexamples(result, out, stem)
             yield result
+
+
+def told_incomplete(
+    common: Shared, lacks: Sequence[Lack], out: Path, command: str
+) -> dict[str, Any]:
+    """Return the report of the theorems that are complete, if any are, with what the others lack;
+    file counterexamples.   command: what computes all of it."""
+    results = tuple(told_from_records(common, out, lacks))
+    report = summarise(results, common.settings, 0.0, command, out, pictures=False)
+    missing = [Missing.of(lack.theorem, lack.words) for lack in lacks]
+    return incomplete({**report, "wall_time_s": None}, missing)

@@ -8,13 +8,13 @@ describe, and those whose activation patterns are shown as pictures.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reports.exit_codes import ALL_AS_EXPECTED, UNSETTLED
 from reports.runs.damage import telling_damage
 from reports.runs.hunting import computing, known_parts, parts, whole_hunts
+from reports.runs.incomplete import Missing, incomplete
 from reports.runs.journal import Place, Run, chosen, open_store, runs_of
 from reports.runs.running import (
     Result,
@@ -25,23 +25,12 @@ from reports.runs.running import (
     stems_of,
 )
 from reports.runs.summary import summarise, versions, write
+from reports.text.counts import count_of, missing_words
 from verify.arrays import backend as open_backend
 from verify.engine.store import RecordsMissing, Store
 from verify.errors import BackendUnavailable, ReluVerifyError, StoreError
 from verify.loading import source_digest
 from verify.theorem import Theorem
-
-
-@dataclass(frozen=True)
-class Missing:
-    """A theorem of a run that cannot be told from the records, and why not.
-
-    changed: something that decides its records is not what it was.
-    """
-
-    theorem: str
-    reason: str
-    changed: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,14 +85,24 @@ def restore(rebuilt: Rebuilt) -> None:
         write(rebuilt.report, rebuilt.folder)
 
 
+def told_to_ci(rebuilt: Rebuilt) -> dict[str, Any]:
+    """Return the report, for a CI server also where no theorem is complete: then it tells what is
+    missing and no verdict."""
+    if rebuilt.report is not None:
+        return rebuilt.report
+    return _report(rebuilt.run, (), rebuilt.missing, rebuilt.folder, pictures=False)
+
+
 def missing_lines(rebuilt: Rebuilt) -> list[str]:
     """Say which theorems are not complete, why, and what to type; nothing if all are."""
     lines = [f"{entry.theorem}: {entry.reason}" for entry in rebuilt.missing]
     if not lines:
         return []
     told = len(rebuilt.results)
-    lines.insert(0, f"{told} of {told + len(lines)} theorems can be told from the records.")
-    lines.append(f"To compute what is missing: {rebuilt.run.command}")
+    theorems = count_of(told + len(lines), "theorem")
+    lines.insert(0, f"{told} of {theorems} can be told from the records.")
+    if rebuilt.run.settings.shard is None or not rebuilt.run.outcome:
+        lines.append(f"To compute what is missing: {rebuilt.run.command}")
     written = rebuilt.folder / "report.json"
     if any(entry.changed for entry in rebuilt.missing) and written.is_file():
         lines.append(f"To see what was reported then: relu-verify report {written}")
@@ -124,34 +123,34 @@ def _require_backend(run: Run, folder: Path) -> None:
 
 def _told(theorem: Theorem, place: Place, run: Run, store: Store, stem: str) -> Result | Missing:
     """Return a theorem's result from the records alone, or why there is none."""
+    blocks, lost = (0, 0), 0
     try:
-        verdicts = checked(theorem, run.settings, store, compute=False)
         wanted = parts(theorem, run.settings.profile, run.settings.seed)
         found = known_parts(wanted, store)
-        if len(found) == len(wanted):
-            hunts, searching = whole_hunts(theorem, found), computing(found, store)
-            return result_of(theorem, verdicts, hunts, run.settings.seed, stem, searching)
-        what = f"{len(wanted) - len(found)} of its {len(wanted)} parts of searches are missing"
-        lost = sum(store.has_lost_search(part.key) for part in wanted)
-    except RecordsMissing as reason:
-        what = f"{reason.missing} of its {reason.total} blocks are missing"
-        lost = reason.damaged
+        try:
+            verdicts = checked(theorem, run.settings, store, compute=False)
+            if len(found) == len(wanted):
+                hunts, searching = whole_hunts(theorem, found), computing(found, store)
+                return result_of(theorem, verdicts, hunts, run.settings.seed, stem, searching)
+        except RecordsMissing as reason:
+            blocks, lost = (reason.missing, reason.total), reason.damaged
     except StoreError:
         raise
     except ReluVerifyError as reason:
-        return Missing(theorem.address, str(reason), changed=True)
-    if lost:
+        return Missing.of(theorem, str(reason), changed=True)
+    what = missing_words(blocks, (len(wanted) - len(found), len(wanted)))
+    if lost := lost + sum(store.has_lost_search(part.key) for part in wanted):
         what += f" ({lost} of them damaged)"
     changed = changes(theorem, place, run)
     if changed:
-        return Missing(theorem.address, f"{what}, since {', '.join(changed)}", changed=True)
+        return Missing.of(theorem, f"{what}, since {', '.join(changed)}", changed=True)
     if run.settings.shard is not None:
         why = f"since this is shard {run.settings.shard}: join all with relu-verify merge"
     elif lost:
         why = "since their checksums do not fit"
     else:
         why = "though the run was finished" if run.outcome else "since the run was not finished"
-    return Missing(theorem.address, f"{what}, {why}")
+    return Missing.of(theorem, f"{what}, {why}")
 
 
 def changes(theorem: Theorem, place: Place, run: Run) -> list[str]:
@@ -191,12 +190,6 @@ def _report(
     report["versions"] = dict(run.versions)
     if now != report["versions"]:
         report["rebuilt_with"] = now
-    if missing:
-        report["missing"] = [asdict(entry) for entry in missing]
-        names = ", ".join(entry.theorem for entry in missing)
-        report["sentence"] += f" Incomplete: without {names}."
-        if report["exit_code"] == ALL_AS_EXPECTED:
-            report["exit_code"] = UNSETTLED
     if not run.outcome:
         report["wall_time_s"] = None
-    return report
+    return incomplete(report, missing) if missing else report

@@ -17,7 +17,7 @@ from reports.runs.ci import ForCI
 from reports.runs.damage import tell_integrity, telling_damage
 from reports.runs.holding import held
 from reports.runs.journal import open_store, run_line, runs_of
-from reports.runs.rebuild import Rebuilt, missing_lines, rebuild, restore
+from reports.runs.rebuild import Rebuilt, missing_lines, rebuild, restore, told_to_ci
 from reports.runs.saved import read
 from reports.terminal import typed
 from reports.text.markdown import markdown
@@ -55,6 +55,13 @@ def tell(
     if out is not None:
         require_writable(out)
     for_ci.prepare()
+    with for_ci.telling_errors("relu-verify report"):
+        return _tell(place, form, out, number, stdout, for_ci)
+
+
+def _tell(
+    place: Path, form: str, out: Path | None, number: int | None, stdout: TextIO, for_ci: ForCI
+) -> int:
     if place.is_file():
         report = read(place)
         shown = _shown(report, form, place)
@@ -62,7 +69,7 @@ def tell(
             out = place.with_suffix(".html")
         _put(shown, out, stdout)
         for_ci.write(report)
-        return ALL_AS_EXPECTED
+        return UNSETTLED if report.get("missing") else ALL_AS_EXPECTED
     rebuilt = rebuild(place, number, pictures=form in ("html", "json"))
     for line in (*_later(rebuilt), *missing_lines(rebuilt)):
         click.echo(line, err=True)
@@ -71,7 +78,8 @@ def tell(
             _restore(rebuilt)
         else:
             _put(FORMATS[form](rebuilt.report), out, stdout)
-        for_ci.write(rebuilt.report)
+    if for_ci.asked:
+        for_ci.write(told_to_ci(rebuilt))
     return UNSETTLED if rebuilt.missing else ALL_AS_EXPECTED
 
 

@@ -16,7 +16,7 @@ from reports.runs.running import Result, Settings
 from reports.runs.summary import summarise, told, write
 from reports.terminal import stdout_kept
 from reports.text.measured import measured_lines
-from reports.text.times import computing_words
+from reports.text.times import computing_words, seconds
 from reports.text.verdicts import counterexample_lines, verdict_line
 from verify.theorem import Theorem
 
@@ -60,7 +60,7 @@ def carry_out(
     finish(out, number, report)
     for_ci.write(report)
     computing = computing_words(report["computing"], "now")
-    took = f"{time.perf_counter() - began:.0f} s; {computing}"
+    took = f"{seconds(report['wall_time_s'])}; {computing}"
     click.echo(f"{report['sentence']}  [{took}]", err=True)
     click.echo(f"Report: {out / 'report.html'}", err=True)
     return int(report["exit_code"])

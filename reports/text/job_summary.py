@@ -47,7 +47,7 @@ def job_summary(report: Part, limit: int = LIMIT) -> str:
         settings_lines(report),
         *missing_lines(report),
     ]
-    tail = fenced(report["command"])
+    tail = f"{_again(report)}\n\n{fenced(report['command'])}"
     opening = verdict_table(verdicts[:1]).rpartition("\n")[0]  # of each of two tables
     room = limit - sum(map(_size, (*head, tail, opening, opening))) - _NOTES
     if room < 0:
@@ -68,6 +68,17 @@ def job_summary(report: Part, limit: int = LIMIT) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def summary_of_error(command: str, message: str, limit: int = LIMIT) -> str:
+    """Return Markdown for a command ("relu-verify merge", say) that ended with an error and told no
+    verdict.
+
+    limit: bytes in UTF-8 that it has at most; "" if there is no room.
+    """
+    said = text(clean(message))
+    told = f"## relu-verify: no verdict\n\n**`{command}` ended with an error:** {said}\n"
+    return told if len(told.encode("utf-8", "backslashreplace")) <= limit else ""
+
+
 def _tables(verdicts: Sequence[Part]) -> list[str]:
     """Return the claims among verdicts as a table, and the controls as another under its title."""
     claims = [verdict for verdict in verdicts if verdict["expected"] != "refuted"]
@@ -82,7 +93,15 @@ def _row(verdict: Part) -> str:
 
 def _answer(report: Part) -> str:
     words = {ALL_AS_EXPECTED: "as expected", REFUTED: "not as expected"}
-    return words.get(report["exit_code"], "not settled")
+    answer = words.get(report["exit_code"], "not settled")
+    if not report.get("missing"):
+        return answer
+    return f"{answer}, and incomplete" if report["exit_code"] == REFUTED else "incomplete"
+
+
+def _again(report: Part) -> str:
+    computes_it = report.get("missing") and not report.get("shard")  # others have the rest
+    return "To compute what is missing:" if computes_it else "Again:"
 
 
 def _fold(report: Part, verdict: Part, entry: Part) -> str:

@@ -1,14 +1,16 @@
 """A report as JUnit XML, as CI servers read it: from report.json alone, a test case a claim.
 
 A `failure` is what ends a run with exit code 1, a claim refuted or a control not. What ends it with
-3 (inconclusive, undecided, vacuous, missing) is an `error`: the test came to no answer. Skipped it
-is never, for what is skipped does not fail a build, and some readers count it as passed.
+3 (inconclusive, undecided, vacuous, missing) is an `error`: the test came to no answer; so is what
+ends a command before any verdict. Skipped it is never, for what is skipped does not fail a build,
+and some readers count it as passed.
 """
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from reports.html.claims import replay_command
@@ -26,12 +28,15 @@ _TIME = (
 )
 """What a time is, for who reads it."""
 
-_SETTINGS = ("command", "profile", "seed", "backend", "confidence")
+_PROPERTIES = {name: name for name in ("profile", "seed", "backend", "confidence")}
+_PROPERTIES["again"] = "command"
+"""Entries of the report by the name of their property. The command gives the same report, and may
+not be what made it: a merge."""
 
 
 def junit(report: Part) -> str:
     """Return a report as JUnit XML: a suite for each theorem, in it a case for each claim and
-    control, and one for each theorem that is missing.
+    control, those of theorems that are missing too (one for such a theorem if it has none known).
 
     A case is named after its claim, its class after its theorem as pytest does, a file without
     its ending and with dots for slashes. Times are those of computing (`verify.computing`), as a
@@ -53,14 +58,27 @@ def junit(report: Part) -> str:
         _count(suite)
     for entry in report.get("missing") or ():
         suite = _suite(root, entry["theorem"], report)
-        case = _named_case(suite, entry["theorem"], "records")
-        _answer(case, "error", "missing", [f"not in the report: {entry['reason']}"])
+        controls = [f"{name} (control)" for name in entry.get("controls") or ()]
+        for name in [*(entry.get("claims") or ()), *controls] or ["records"]:
+            case = _named_case(suite, entry["theorem"], name)
+            _answer(case, "error", "missing", [f"not in the report: {entry['reason']}"])
         _count(suite)
     _count(root)
     _time(root, computing["in_all_s"] if computing else report["wall_time_s"])
-    ET.indent(root, " ")
-    text = ET.tostring(root, encoding="unicode")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+    return _written(root)
+
+
+def junit_of_error(command: str, message: str) -> str:
+    """Return JUnit XML of a command ("relu-verify merge", say) that ended with an error and told no
+    verdict: a case for the command, with the error."""
+    root = ET.Element("testsuites", name="relu-verify")
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    suite = ET.SubElement(root, "testsuite", name="relu-verify", timestamp=now)
+    case = _named_case(suite, "relu-verify", command)
+    _answer(case, "error", "no verdict", clean(f"no verdict: {message}").splitlines())
+    _count(suite)
+    _count(root)
+    return _written(root)
 
 
 def outcome(verdict: Part) -> str:
@@ -72,10 +90,16 @@ def outcome(verdict: Part) -> str:
     return "" if verdict["as_expected"] else "error"
 
 
+def _written(root: ET.Element) -> str:
+    ET.indent(root, " ")
+    text = ET.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
 def _suite(root: ET.Element, address: str, report: Part) -> ET.Element:
     suite = ET.SubElement(root, "testsuite", name=address, timestamp=report["created"])
     properties = ET.SubElement(suite, "properties")
-    told = {name: report[name] for name in _SETTINGS} | dict(report["versions"])
+    told = {name: report[entry] for name, entry in _PROPERTIES.items()} | dict(report["versions"])
     if report["wall_time_s"] is not None:
         told["wall_time_s"] = report["wall_time_s"]
     if report.get("computing"):

@@ -62,7 +62,7 @@ def settings_lines(report: Part) -> str:
         f"confidence {report['confidence']:g} over all that is stated",
         *([took] if took else []),
     ]
-    return f"{theorems}\n\n{' · '.join(told)}"
+    return "\n\n".join(part for part in (theorems, " · ".join(told)) if part)
 
 
 def missing_lines(report: Part) -> Iterable[str]:

@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 
+def seconds(number: float) -> str:
+    """Return seconds to three digits, all of them from a thousand on."""
+    return f"{number:.3g} s" if number < 999.5 else f"{number:.0f} s"
+
+
 def computing_words(computing: Mapping[str, Any] | None, when: str) -> str:
     """Return what computing took, "" where a report does not tell.
 
@@ -18,15 +23,15 @@ def computing_words(computing: Mapping[str, Any] | None, when: str) -> str:
         return ""
     least = "at least " * bool(computing["untimed"])
     own = computing["now_s"]
-    of_it = "" if own is None else f", {own:.3g} s of it {when}"
-    return f"computing: {least}{computing['in_all_s']:.3g} s of worker time in all{of_it}"
+    of_it = "" if own is None else f", {seconds(own)} of it {when}"
+    return f"computing: {least}{seconds(computing['in_all_s'])} of worker time in all{of_it}"
 
 
 def time_words(report: Mapping[str, Any]) -> str:
     """Return how long a run took by the clock, and what computing took, as far as is told."""
     took = report.get("wall_time_s")
     parts = [
-        "" if took is None else f"{took:.3g} s",
+        "" if took is None else seconds(took),
         computing_words(report.get("computing"), "in this run"),
     ]
     return "; ".join(filter(None, parts))

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import sqlite3
+import xml.etree.ElementTree as ET
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.reports.conftest import Call
-from tests.verify.engine.sealing import edited
+from tests.verify.engine.sealing import edited, of_version_1
 from tests.verify.engine.toys import write_theorem
 
 ROOT = Path(__file__).parents[3]
@@ -126,6 +127,7 @@ def test_a_shard_says_what_it_holds_and_tells_no_verdict(
     code, _, err = call("report", tmp_path / "s")
     assert code == 3
     assert "are missing, since this is shard 1/2: join all with relu-verify merge" in err
+    assert "To compute what is missing" not in err, "this shard is complete"
     code, out, _ = call("report", tmp_path / "s", "--list")
     assert "Shard 1/2 is complete" in out
 
@@ -332,6 +334,82 @@ def test_a_merge_tells_a_ci_server(call: Call, made: Path, tmp_path: Path) -> No
     assert call("merge", *shards(made, 2), "--out", tmp_path / "all", *files)[0] == 1
     assert "false" in (tmp_path / "j.xml").read_text()
     assert "false" in (tmp_path / "s.md").read_text()
+
+
+def test_a_shard_that_is_missing_is_an_error_for_a_ci_server(
+    call: Call, made: Path, tmp_path: Path
+) -> None:
+    one, two, three = shards(made, 3)
+    killed = shutil.copytree(two, tmp_path / "killed")
+    edited(killed / "records.sqlite", "UPDATE runs SET outcome = NULL", "DELETE FROM blocks")
+    for folders in ([one, three], [one, killed, three], [one]):
+        out = tmp_path / f"all of {len(folders)}"
+        files = ["--junit", out / "j.xml", "--summary", tmp_path / "s.md"]
+        code, _, err = call("merge", *folders, "--out", out, *files)
+        assert code == 3
+        root = ET.parse(out / "j.xml").getroot()
+        count = root.attrib["tests"]
+        assert (root.attrib["failures"], root.attrib["errors"]) == ("0", count)
+        names = {case.attrib["name"] for case in root.iter("testcase")}
+        assert names == {verdict_name(verdict) for verdict in told(made / "one")["verdicts"]}
+        whose = "(shards 2/3, 3/3)" if folders == [one] else "(shard 2/3)"
+        for error in root.iter("error"):
+            assert str(error.attrib["message"]).endswith(whose)
+        summary = (tmp_path / "s.md").read_text()
+        (tmp_path / "s.md").unlink()
+        assert summary.startswith("## relu-verify: incomplete\n\n**Incomplete: there is no verdict")
+        assert whose.strip("()") in summary
+        assert whose in err
+        assert sorted(path.name for path in out.iterdir()) == ["j.xml", "records.sqlite"]
+
+
+def verdict_name(verdict: dict[str, Any]) -> str:
+    return verdict["claim"] + " (control)" * (verdict["expected"] == "refuted")
+
+
+def test_what_cannot_be_merged_is_an_error_for_a_ci_server(
+    call: Call, made: Path, tmp_path: Path
+) -> None:
+    other = shutil.copytree(made / "1-of-2", tmp_path / "other")
+    edited(other / "records.sqlite", "UPDATE blocks SET data = zeroblob(length(data))")
+    old = shutil.copytree(made / "2-of-2", tmp_path / "old")
+    of_version_1(old / "records.sqlite")
+    for folders in ([*shards(made, 2), other], [made / "1-of-2", old]):
+        out = tmp_path / "all"
+        files = ["--junit", out / "j.xml", "--summary", out / "s.md"]
+        code, _, err = call("merge", *folders, "--out", out, *files)
+        assert code == 2
+        (error,) = ET.parse(out / "j.xml").iter("error")
+        assert err.endswith(f"relu-verify: {str(error.text).removeprefix('no verdict: ')}\n")
+        assert (out / "s.md").read_text().startswith("## relu-verify: no verdict\n")
+        assert sorted(path.name for path in out.iterdir()) == ["j.xml", "s.md"]
+        shutil.rmtree(out)
+
+
+def test_a_merge_that_is_quiet_tells_what_came_of_it(
+    call: Call, made: Path, tmp_path: Path
+) -> None:
+    command = ["merge", *shards(made, 2), "--out", tmp_path / "all"]
+    code, _, err = call(*command, "--quiet")
+    assert code == 1
+    assert err.splitlines()[-1] == f"Report: {tmp_path / 'all' / 'report.html'}"
+    assert len(err.splitlines()) == 2
+    assert "Added to" in call(*command)[2]
+
+
+def test_the_time_is_told_alike_everywhere(call: Call, made: Path, tmp_path: Path) -> None:
+    files = ["--junit", tmp_path / "j.xml", "--summary", tmp_path / "s.md"]
+    err = call("merge", *shards(made, 2), "--out", tmp_path / "all", *files)[2]
+    took = json.loads((tmp_path / "all" / "report.json").read_text())["wall_time_s"]
+    assert f"[{took:.3g} s; computing" in err
+    assert f"{took:.3g} s; computing" in (tmp_path / "s.md").read_text()
+    properties = {
+        entry.attrib["name"]: entry.attrib["value"]
+        for entry in ET.parse(tmp_path / "j.xml").iter("property")
+    }
+    assert properties["wall_time_s"] == str(took)
+    assert properties["again"].startswith("relu-verify run ")
+    assert "command" not in properties, "a merge made it"
 
 
 def test_the_commands_of_the_page_give_the_verdicts_of_one_run(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reports.text.times import computing_words, time_words
+from reports.text.times import computing_words, seconds, time_words
 
 
 def computing(**changes: Any) -> dict[str, Any]:
@@ -36,3 +36,12 @@ def test_what_is_not_known_is_not_told() -> None:
     assert time_words({"wall_time_s": 2, "computing": computing()}) == (
         "2 s; computing: 34.2 s of worker time in all, 0 s of it in this run"
     )
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [(0.0, "0 s"), (0.0543, "0.0543 s"), (17.25, "17.2 s"), (999.4, "999 s"), (999.6, "1000 s"),
+     (14_412.7, "14413 s")],
+)  # fmt: skip
+def test_long_times_are_told_in_full(number: float, told: str) -> None:
+    assert seconds(number) == told
