@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from reports.ablation import words
+from reports.text.counts import count_of
 from reports.typography import Part, number, shorten
 
 _WIDTH = 27
@@ -55,13 +56,12 @@ def _violations(report: Part) -> list[str]:
 
 
 def _baseline(report: Part) -> list[str]:
-    row, count = report["baseline"], len(report["assumptions"])
-    dropped = (
-        "1 assumption, dropped" if count == 1 else f"{count} assumptions, each dropped in turn"
-    )
+    row = report["baseline"]
+    assumptions = count_of(len(report["assumptions"]), "assumption")
     return [
-        f"{report['theorem']['address']}: {dropped} ({report['examples']} points drawn for each, "
-        f"beside the edges; seed {report['seed']})",
+        f"{report['theorem']['address']}: {assumptions}, each dropped in turn "
+        f"({report['examples']} points drawn for each, beside the edges; seed "
+        f"{report['seed']})",
         f"Nothing dropped: {words.effort(row)}; {row['verdict']}",
     ]
 

@@ -10,6 +10,7 @@ from typing import TextIO
 import click
 
 from reports.exit_codes import ALL_AS_EXPECTED, UNSETTLED
+from reports.text.counts import count_of
 from verify.engine.store import Store
 
 _MOST_NAMED = 3
@@ -31,7 +32,7 @@ def damage_words(path: Path, damaged: tuple[str, ...]) -> str:
     """Say what of a store is damaged, and what becomes of it."""
     more = len(damaged) - _MOST_NAMED
     named = ", ".join(damaged[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-    entries = "1 entry" if len(damaged) == 1 else f"{len(damaged)} entries"
+    entries = count_of(len(damaged), "entry", "entries")
     return (
         f"{entries} of {path} did not fit the checksum ({named}) and counted as lost; the run's "
         "command computes what is lost"
@@ -43,6 +44,11 @@ def tell_integrity(store: Store, stdout: TextIO) -> int:
     count, wrong = store.integrity()
     for line in wrong:
         click.echo(line, file=stdout)
-    said = f"{len(wrong)} faults: give the run's command again" if wrong else "all fit"
-    click.echo(f"{store.path}: {count} entries were held to their checksums; {said}.", file=stdout)
+    said = f"{count_of(len(wrong), 'fault')}: give the run's command again" if wrong else "all fit"
+    held = (
+        "1 entry was held to its checksum"
+        if count == 1
+        else f"{count} entries were held to their checksums"
+    )
+    click.echo(f"{store.path}: {held}; {said}.", file=stdout)
     return UNSETTLED if wrong else ALL_AS_EXPECTED

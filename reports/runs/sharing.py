@@ -13,6 +13,7 @@ from reports.runs.damage import telling_damage
 from reports.runs.hunting import made_parts, parts, whole_hunts
 from reports.runs.running import STORE_NAME, Progress, Settings, error_share, reporter
 from reports.runs.summary import computing
+from reports.text.counts import count_of
 from verify.computing import Computing
 from verify.engine.contribute import contribute
 from verify.engine.executors import open_executor
@@ -85,10 +86,13 @@ def run_shard(
 
 def share_lines(share: Share, shard: Shard) -> list[str]:
     """Tell what a shard holds of a theorem, and which of its claims it has met violations of."""
-    blocks, parts_ = ("{} of {}".format(*counts) for counts in (share.blocks, share.parts))
-    lines = [f"shard {shard}  {share.theorem}  {blocks} blocks, {parts_} parts of searches"]
+    (blocks, all_blocks), (parts_, all_parts) = share.blocks, share.parts
+    held = f"{blocks} of {count_of(all_blocks, 'block')}"
+    searched = f"{parts_} of {count_of(all_parts, 'part of a search', 'parts of searches')}"
+    lines = [f"shard {shard}  {share.theorem}  {held}, {searched}"]
     lines += [
-        f"  violated by {trials} trials and {examples} searched examples here: {claim}"
+        f"  violated by {count_of(trials, 'trial')} and "
+        f"{count_of(examples, 'searched example')} here: {claim}"
         for claim, (trials, examples) in share.violated.items()
     ]
     return lines
@@ -97,8 +101,7 @@ def share_lines(share: Share, shard: Shard) -> list[str]:
 def outcome(shares: Sequence[Share], shard: Shard, seconds: float) -> dict[str, Any]:
     """Return what came of a shard, for the journal (`reports.runs.journal.finish`)."""
     violated = sum(len(share.violated) for share in shares)
-    claims = f"{violated} claim{'s' * (violated > 1)}"
-    met = f"; violations of {claims} were met" if violated else ""
+    met = f"; violations of {count_of(violated, 'claim')} were met" if violated else ""
     return {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "wall_time_s": round(seconds, 3),
