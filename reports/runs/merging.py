@@ -189,10 +189,10 @@ def told_from_records(common: Shared, out: Path, lacks: Sequence[Lack] = ()) -> 
     lacks: theorems that are left out.
     """
     settings, stems = common.settings, stems_of(common.theorems)
-    lacking_ = {lack.theorem.address for lack in lacks}
+    left_out = {lack.theorem.address for lack in lacks}
     with open_store(out) as store:
         for theorem in common.theorems:
-            if theorem.address in lacking_:
+            if theorem.address in left_out:
                 continue
             verdicts = checked(theorem, settings, store, compute=False)
             found = known_parts(parts(theorem, settings.profile, settings.seed), store)
