@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from reports.own_data.spelling import plural
+from reports.own_data.telling import Telling, telling_columns
 from verify.datasets import read_pair
 from verify.engine.plan import whole
 from verify.errors import InputError
@@ -63,7 +65,7 @@ class Given:
     examples: (n, d), rows scaled where asked for, before any lift.   labels: (n,).
     gram: (n, n), of the features that the neuron sees.   dimension: their number.
     lift: the random features with their bandwidth settled, or None.   row_numbers: the columns,
-    from 1, that number the rows as they are given.
+    from 1, that number the rows as they are given.   telling: other columns that tell the labels.
     """
 
     examples: np.ndarray
@@ -72,19 +74,21 @@ class Given:
     dimension: int
     lift: RandomFeatures | None
     row_numbers: tuple[int, ...] = ()
+    telling: tuple[Telling, ...] = ()
 
     @property
     def trace(self) -> float:
         """Return τ ≈ tr(G)/n."""
         return float(np.trace(self.gram)) / len(self.labels)
 
-    def problem(self, request: Request, start: float) -> Problem:
-        """Return the problem of one or two neurons whose starting predictions are all `start`."""
+    def problem(self, request: Request, start: float | np.ndarray) -> Problem:
+        """Return the problem of one or two neurons, each of the starting predictions `start`: a
+        number, or (n,)."""
         signs = SIGNS[request.neurons]
         return Problem.from_gram(
             self.gram,
             self.labels,
-            starting_predictions=np.full((len(signs), len(self.labels)), start),
+            starting_predictions=np.zeros((len(signs), len(self.labels))) + start,
             step_size=request.relative_step / self.trace,
             signs=signs,
         )
@@ -104,12 +108,13 @@ def read(request: Request) -> Given:
     for path, values in ((request.features, X), (request.labels or request.features, y)):
         _check_size(path, values)
     numbers = _row_numbers(X)
+    telling = tuple(each for each in telling_columns(X, y) if each.column not in numbers)
     if request.normalise_rows:
         X = _of_length_one(request.features, X)
     if lift is None:
-        return Given(X, y, X @ X.T, X.shape[1], None, numbers)
+        return Given(X, y, X @ X.T, X.shape[1], None, numbers, telling)
     lift = lift.fitted(X)
-    return Given(X, y, lift.gram(X), lift.number, lift, numbers)
+    return Given(X, y, lift.gram(X), lift.number, lift, numbers, telling)
 
 
 def told_options(request: Request, given: Given) -> dict[str, Any]:
@@ -168,9 +173,10 @@ def _of_length_one(path: str, X: np.ndarray) -> np.ndarray:
     largest = np.abs(X).max(axis=1)
     if (largest == 0).any():
         rows = np.flatnonzero(largest == 0) + 1
+        first = "the first " if len(rows) > 1 else ""
         raise InputError(
-            f"{path} has {len(rows)} rows of zeros, the first row {rows[0]}, expected rows with a "
-            "direction for --normalise-rows; drop them"
+            f"{path} has {plural(len(rows), 'row', 'rows')} of zeros, {first}row {rows[0]}, "
+            "expected rows with a direction for --normalise-rows; drop what has none"
         )
     scaled = X / largest[:, None]
     return np.asarray(scaled / np.linalg.norm(scaled, axis=1)[:, None])

@@ -5,13 +5,14 @@ Warnings stand beside the verdicts and never change them. Their thresholds are o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from reports.own_data.request import Given
+from reports.own_data.spelling import LISTED, counted, plural
 from reports.typography import percent
+from verify.tolerances import IDENTITY
 
 CENTRED_BELOW = 1e-4
 """n times the mean's share of the trace; about 1 for independent rows of mean zero."""
@@ -22,7 +23,6 @@ UNEQUAL_LABELS = 10.0
 ILL_CONDITIONED = 1e6
 ONE_COLUMN = 0.5
 MOST_CLASSES = 20
-_LISTED = 5
 
 Warning_ = dict[str, str]
 
@@ -35,6 +35,7 @@ def warnings_of(given: Given, data: dict[str, Any]) -> list[Warning_]:
         _few_directions(given, data),
         _constant_columns(given),
         _numbered_rows(given),
+        _telling(given),
         _labels(data),
         _like_classes(given),
         _unbalanced(data),
@@ -77,8 +78,9 @@ def _duplicated(given: Given) -> Warning_ | None:
     groups = duplicates(given.examples)
     if not groups:
         return None
-    listed = "; ".join(_counted(rows, "and", " = ") for rows in groups[:_LISTED])
-    more = f"; {len(groups) - _LISTED} more groups" if len(groups) > _LISTED else ""
+    listed = "; ".join(counted(rows, "and", " = ") for rows in groups[:LISTED])
+    left_out = len(groups) - LISTED
+    more = f"; {plural(left_out, 'more group', 'more groups')}" if left_out > 0 else ""
     torn = any(len(set(given.labels[np.array(rows) - 1])) > 1 for rows in groups)
     clash = ", and equal rows have different labels, which no model can fit" if torn else ""
     return _warning(
@@ -93,14 +95,18 @@ def _few_directions(given: Given, data: dict[str, Any]) -> Warning_ | None:
     if not d_2 < n * np.log(n):
         return None
     mean = data["share_of_common_mean"]
+    d = data["dimension"]
+    above = f" (above d = {d} by sampling error)" if d_2 > d else ""
     reason = (
-        f"d_2 ≈ {d_2:.3g}, where the theorems want it large against n·log n = {n * np.log(n):.3g}: "
+        f"d_2 ≈ {d_2:.3g}{above}, where the theorems want it large against n·log n = "
+        f"{n * np.log(n):.3g}: "
     )
     if mean > LARGE_MEAN:
         share = f"{percent(mean)} of the trace is the common mean, one direction that all share"
         return _warning("small effective dimension", f"{reason}{share}", _against_a_mean(given))
-    shares = np.cumsum(np.sort(np.linalg.eigvalsh(given.gram))[::-1]) / np.trace(given.gram)
-    half = int(np.searchsorted(shares, 0.5)) + 1
+    values = np.linalg.eigvalsh(given.gram)[::-1]
+    half = int(np.searchsorted(np.cumsum(values) / np.trace(given.gram), 0.5)) + 1
+    directions = int((values > IDENTITY * values[0]).sum())
     column, heaviest = _heaviest_column(given)
     loud = (
         f"; column {column} alone makes {percent(heaviest)} of it"
@@ -109,7 +115,8 @@ def _few_directions(given: Given, data: dict[str, Any]) -> Warning_ | None:
     )
     return _warning(
         "small effective dimension",
-        f"{reason}{half} of {n} directions hold half of the trace{loud}",
+        f"{reason}{half} of {plural(directions, 'direction', 'directions')} "
+        f"{'holds' if half == 1 else 'hold'} half of the trace{loud}",
         "columns of equal scale" if loud else "fewer examples, or more independent features",
     )
 
@@ -141,14 +148,16 @@ def _constant_columns(given: Given) -> Warning_ | None:
     rest = len(constant) - zero
     parts = []
     if zero:
-        parts.append(f"{zero} are zero and only raise d")
+        parts.append(plural(zero, "is zero and only raises d", "are zero and only raise d"))
     if rest:
-        parts.append(f"{rest} add the same number to all inner products, a common mean")
-    listed = _counted(constant + 1, "and")
+        adds = plural(rest, "adds", "add")
+        parts.append(f"{adds} the same number to all inner products, a common mean")
+    listed = counted(constant + 1, "and")
     return _warning(
         "constant columns",
-        f"{len(constant)} of {given.examples.shape[1]} given columns have one value in all rows "
-        f"(number {listed}): {'; '.join(parts)}",
+        f"{len(constant)} of {plural(given.examples.shape[1], 'given column', 'given columns')} "
+        f"{'has' if len(constant) == 1 else 'have'} one value in all rows (number {listed}): "
+        f"{'; '.join(parts)}",
         "the data without them",
     )
 
@@ -159,10 +168,24 @@ def _numbered_rows(given: Given) -> Warning_ | None:
     n, many = len(given.labels), len(given.row_numbers) > 1
     return _warning(
         "row numbers",
-        f"given column{'s' if many else ''} {_counted(given.row_numbers, 'and')} "
+        f"given column{'s' if many else ''} {counted(given.row_numbers, 'and')} "
         f"{'count' if many else 'counts'} the {n} rows one by one, as an index does, and "
         f"{'are' if many else 'is'} taken as a feature",
         "the data without it (pandas: index=False)",
+    )
+
+
+def _telling(given: Given) -> Warning_ | None:
+    if not given.telling:
+        return None
+    each = [f"column {column.column} {column.how}" for column in given.telling]
+    noun = " such column" if len(each) == LISTED + 1 else " such columns"
+    which = "it, where it is" if len(each) == 1 else "those that are"
+    return _warning(
+        "labels among the features",
+        f"given {counted(each, 'and', '; ', noun)}: what is to be learnt is then a feature, and "
+        "the verdicts are about that",
+        f"the data without {which} the labels or made from them",
     )
 
 
@@ -170,7 +193,8 @@ def _labels(data: dict[str, Any]) -> Warning_ | None:
     if data["zeros"]:
         return _warning(
             "zero labels",
-            f"{data['zeros']} of {data['examples']} labels are 0, neither positive nor negative: "
+            f"{data['zeros']} of {data['examples']} labels {'is' if data['zeros'] == 1 else 'are'} "
+            "0, neither positive nor negative: "
             "the theorems ask for labels that are not zero",
             "--positive LEVEL if labels are classes",
         )
@@ -191,7 +215,7 @@ def _like_classes(given: Given) -> Warning_ | None:
         return None
     return _warning(
         "labels like classes",
-        f"the labels are {len(levels)} whole numbers ({_counted(levels.astype(int), 'and')}), and "
+        f"the labels are {len(levels)} whole numbers ({counted(levels.astype(int), 'and')}), and "
         "are fitted as numbers",
         "--positive LEVEL if they are classes",
     )
@@ -204,8 +228,8 @@ def _unbalanced(data: dict[str, Any]) -> Warning_ | None:
     sign = "positive" if fewer == data["positives"] else "negative"
     return _warning(
         "unbalanced labels",
-        f"only {fewer} of {data['examples']} labels are {sign}: what is said of that class rests "
-        "on these few",
+        f"only {fewer} of {data['examples']} labels {'is' if fewer == 1 else 'are'} {sign}: what "
+        "is said of that class rests on so few",
         "another level as --positive, or a balanced subset",
     )
 
@@ -252,10 +276,3 @@ def _conditioning(given: Given, data: dict[str, Any]) -> Warning_ | None:
         f"{i + 1} and {j + 1} (cosine {cosines[i, j]:.6f})",
         "the data without one of two nearly equal rows, or fewer examples",
     )
-
-
-def _counted(numbers: Sequence[int] | np.ndarray, last: str, joint: str = ", ") -> str:
-    """Return the first numbers of a list, and how many more there are."""
-    listed = joint.join(str(number) for number in list(numbers)[:_LISTED])
-    more = len(numbers) - _LISTED
-    return listed + (f" {last} {more} more" if more > 0 else "")

@@ -70,7 +70,7 @@ def test_normalising_survives_any_size_of_numbers(tmp_path: Path) -> None:
 def test_a_row_of_zeros_has_no_direction(tmp_path: Path) -> None:
     X, y = tame()
     X[4] = 0
-    with pytest.raises(InputError, match="1 rows of zeros, the first row 5"):
+    with pytest.raises(InputError, match="has 1 row of zeros, row 5"):
         analyse(request(tmp_path, X, y, normalise_rows=True))
 
 
@@ -329,7 +329,7 @@ def test_constant_columns_are_counted(tmp_path: Path) -> None:
     reason = kinds(request(tmp_path, X, y))["constant columns"]["reason"]
     assert "3 of 600 given columns have one value in all rows (number 4, 6, 9)" in reason
     assert "2 are zero" in reason
-    assert "1 add the same number" in reason
+    assert "1 adds the same number" in reason
 
 
 def test_labels_that_the_theorems_do_not_want_are_warned_of(tmp_path: Path) -> None:
@@ -340,7 +340,7 @@ def test_labels_that_the_theorems_do_not_want_are_warned_of(tmp_path: Path) -> N
         in kinds(request(tmp_path, X, [1] * 12))["one sign only"]["reason"]
     )
     few = kinds(request(tmp_path, X, [1] + [-1] * 11))["unbalanced labels"]
-    assert "only 1 of 12 labels are positive" in few["reason"]
+    assert "only 1 of 12 labels is positive" in few["reason"]
     wide = kinds(request(tmp_path, X, y * np.linspace(0.05, 1, 12)))
     assert "from 0.05 to 1" in wide["labels of very different size"]["reason"]
 
@@ -415,6 +415,13 @@ def test_few_rows_and_other_counts_are_no_row_numbers(tmp_path: Path) -> None:
     X, y = tame(2)
     X[:, 0] = [0, 1]
     assert read(request(tmp_path, X, y)).row_numbers == ()
+
+
+def test_a_dimension_above_the_number_of_features_is_sampling_error(tmp_path: Path) -> None:
+    X = np.random.default_rng(1).normal(size=(30, 20))
+    reason = kinds(request(tmp_path, X, np.tile([1.0, -1.0], 15)))["small effective dimension"]
+    assert "(above d = 20 by sampling error)" in reason["reason"]
+    assert "of 20 directions hold half" in reason["reason"]
 
 
 # Numbers that are not finite ----------------------------------------------------------------
