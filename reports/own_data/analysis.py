@@ -9,13 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from properties.catalogue import find_theorem, full_id, is_built_in
+from properties.catalogue import find_theorem, is_built_in
 from properties.lai2026.setting import STABLE_STEP
 from reports.exit_codes import ALL_AS_EXPECTED, REFUTED, UNSETTLED, USAGE
-from reports.own_data.described import described
+from reports.own_data.described import described, run_of_its_own
+from reports.own_data.neurons import THEOREMS, names, require_these_neurons
 from reports.own_data.request import Given, Request, read, told_options
 from reports.own_data.sentence import sentence
-from reports.own_data.warnings import duplicates, is_centred, warnings_of
+from reports.own_data.singular import (
+    Singular,
+    common_mean,
+    examined_where_singular,
+    problem_where_singular,
+    start_had,
+    stopped_by,
+    warning_of,
+    why_singular,
+)
+from reports.own_data.warnings import warnings_of
 from verify.arrays import to_numpy
 from verify.engine.evaluate import margin_of
 from verify.engine.examine import Examined, Met, examine_with_run
@@ -33,7 +44,6 @@ from verify.relu.gap import deductive_bounds, implicit_bias_gap, leading_order
 from verify.relu.minimum_norm import MinimumNorm, minimum_norm
 from verify.relu.problem import Problem
 from verify.theorem import Theorem
-from verify.tolerances import IDENTITY
 from verify.trial import Trial
 from verify.verdict import Conclusion
 from verify.writing import jsonable
@@ -41,24 +51,6 @@ from verify.writing import jsonable
 MAX_STEPS = 20_000
 
 SCHEMA_VERSION = 1
-
-THEOREMS = {
-    1: ("lai2026.theorem1", "lai2026.theorem2"),
-    2: ("lai2026.theorem3", "lai2026.theorem4"),
-}
-"""The built-in theorems about one neuron, and about two of opposite sign."""
-
-NEURONS = {
-    1: (
-        *THEOREMS[1],
-        "between.road",
-        "boursier2022.fixed_signs",
-        "vardi_shamir2021.theorem8",
-        "vardi_shamir2021.theorem8_flow",
-    ),
-    2: THEOREMS[2],
-}
-"""The built-in theorems that are about so many neurons and no others."""
 
 FEWEST_DRAWN, MOST_DRAWN = 12, 240
 """Steps after the last change of pattern that are kept for figures, and steps at most."""
@@ -69,22 +61,27 @@ def analyse(request: Request) -> dict[str, Any]:
 
     The entry "stopped" says why the comparison could not be made, or is None. Gradient descent on
     ReLU neurons, its patterns and its gap are left out where a theorem that is asked for is about
-    something else: what its claims and assumptions look at is no such run. Raises InputError
-    for files, labels or options that cannot be used, BackendUnavailable where a file needs a
-    library that is missing, TheoremError for a theorem that is not about such problems.
+    something else: what its claims and assumptions look at is no such run. The entry "own_run" says
+    what became of that, if it is one of `descend`. Of singular data there is no comparator, and
+    only a theorem that is asked for and needs none is examined. Raises InputError for files,
+    labels or options that cannot be used and for a theorem about other neurons, BackendUnavailable
+    where a file needs a library that is missing, TheoremError for a theorem that is not about such
+    problems.
     """
     given = read(request)
-    theorems = [find_theorem(name) for name in _names(request)]
+    theorems = [find_theorem(name) for name in names(request)]
+    require_these_neurons(request, theorems[0])
+    singular = why_singular(given)
+    problem, examined = _examined(request, given, theorems, singular)
     found: dict[str, Any] = {"schema_version": SCHEMA_VERSION, **told_options(request, given)}
-    found["stopped"] = _why_singular(given)
-    # Every Gram matrix attains predictions of zero, a singular one perhaps no others.
-    problem = given.problem(request, request.start if found["stopped"] is None else 0.0)
+    found["stopped"] = None if examined else stopped_by(singular)
+    found["start_had"] = start_had(problem, request.start) if examined else None
     found["data"] = _facts(given, problem)
     found["warnings"] = warnings_of(given, found["data"])
+    if examined and singular is not None:
+        found["warnings"].insert(0, warning_of(singular, found))
     found["eigenvalues"] = to_numpy(problem.eigenvalues)[0, ::-1]
-    if found["stopped"] is None:
-        with _about_these_problems(request, theorems[0]):
-            examined = [examine_with_run(theorem, problem) for theorem in theorems]
+    if examined:
         found["theorems"] = [theorem.id for theorem in theorems]
         met = [
             (theorem, each)
@@ -98,7 +95,10 @@ def analyse(request: Request) -> dict[str, Any]:
         if run is not None:
             found["descent"] = _descent(run)
             found["patterns"] = _patterns(run)
-            found["comparator"] = _comparator(run, minimum_norm(problem), given.trace)
+            found["comparator"] = (
+                _comparator(run, minimum_norm(problem), given.trace) if singular is None else None
+            )
+        found["own_run"] = run_of_its_own(examined[0][2]) if run is None else None
         found["claims"] = [
             _claim(theorem, each)
             for theorem, (_, claims, _) in zip(theorems, examined, strict=True)
@@ -111,17 +111,32 @@ def analyse(request: Request) -> dict[str, Any]:
     return dict(jsonable(found))
 
 
-def _names(request: Request) -> tuple[str, ...]:
-    """Return the theorems to examine. Raises InputError for one about other neurons."""
-    if request.theorem is None:
-        return THEOREMS[request.neurons]
-    for neurons, names in NEURONS.items():
-        if neurons != request.neurons and full_id(request.theorem) in names:
-            raise InputError(
-                f"--theorem {request.theorem} with --neurons {request.neurons}, expected "
-                f"--neurons {neurons}, which that theorem is about"
-            )
-    return (request.theorem,)
+Judged = tuple[list[Met], list[Examined], Any]
+
+
+def _examined(
+    request: Request, given: Given, theorems: list[Theorem], singular: Singular | None
+) -> tuple[Problem, list[Judged]]:
+    """Return the problem and what the theorems come to there, in their order.
+
+    Nothing, and the problem that starts at zero, where the Gram matrix is singular and the theorem
+    needs a regular one, as the built-in ones do.
+    """
+    if singular is None:
+        problem = given.problem(request, request.start)
+        with _about_these_problems(request, theorems[0]):
+            return problem, [examine_with_run(theorem, problem) for theorem in theorems]
+    if request.theorem is not None:
+        problem = problem_where_singular(given, request)
+        with _about_these_problems(request, theorems[0]):
+            try:
+                return problem, [examined_where_singular(theorem, problem) for theorem in theorems]
+            except TheoremError:
+                raise
+            except InputError:
+                pass
+    # Every Gram matrix attains predictions of zero, a singular one perhaps no others.
+    return given.problem(request, 0.0), []
 
 
 @contextmanager
@@ -150,33 +165,6 @@ def _about_these_problems(request: Request, theorem: Theorem) -> Iterator[None]:
         ) from reason
 
 
-def _why_singular(given: Given) -> str | None:
-    """Say why the Gram matrix is singular, or return None if it is not."""
-    values = np.linalg.eigvalsh(given.gram)
-    if values[0] > IDENTITY * values[-1]:
-        return None
-    n, d = len(given.labels), given.dimension
-    equal = sum(len(rows) - 1 for rows in duplicates(given.examples))
-    used = int((given.examples != 0).any(axis=0).sum()) if given.lift is None else d
-    if n > d:
-        why = f"there are more examples than features (n={n} > d={d}); use at most d examples"
-    elif n > used:
-        why = f"only {used} features are not zero in all {n} examples; use at most {used} examples"
-    elif given.lift is None and is_centred({"examples": n, **_common_mean(given)}):
-        why = "the columns are centred, so the rows sum to zero; do not centre them"
-    elif equal:
-        why = f"{equal} rows are duplicates; drop them"
-    else:
-        why = "its rows are linearly dependent; drop the dependent ones"
-    return f"The Gram matrix is singular, so there is no comparator: {why}"
-
-
-def _common_mean(given: Given) -> dict[str, float]:
-    """Return the share of the features' mean in the trace, n‖x̄‖²/tr(G), from the Gram matrix."""
-    n = len(given.labels)
-    return {"share_of_common_mean": float(given.gram.sum() / (n * np.trace(given.gram)))}
-
-
 def _facts(given: Given, problem: Problem) -> dict[str, Any]:
     """Return the realised dimensions and what they predict."""
     y = given.labels
@@ -199,7 +187,7 @@ def _facts(given: Given, problem: Problem) -> dict[str, Any]:
         "d_2": float(np.ravel(known.d_2)[0]),
         "d_inf_rough": float(np.ravel(known.d_inf)[0]),
         "largest_eigenvalue_over_mean_diagonal": float(values[-1]) / trace,
-        **_common_mean(given),
+        **common_mean(given),
         "coherence": float(coherence(problem)[0]),
         "conditioning": float(conditioning(problem)[0]),
         "gram_deviation": float(gram_deviation(problem)[0]),

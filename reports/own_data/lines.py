@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from reports.own_data.spelling import plural
 from reports.own_data.words import (
     bracket_words,
     claim_words,
@@ -20,7 +21,10 @@ from reports.own_data.words import (
     margin_words,
     neurons_words,
     or_infinite,
+    outcome_words,
+    own_run_words,
     second_words,
+    start_words,
     whose_setting,
 )
 
@@ -32,6 +36,7 @@ def told(found: dict[str, Any]) -> str:
     if found["stopped"] is None:
         lines += [*_assumptions(found), ""]
         lines += [*_descent(found), ""] if is_about_descent(found) else []
+        lines += [_own_run(found), ""] if found["own_run"] else []
         lines += [*_claims(found), ""]
     lines += [*_warnings(found), ""] if found["warnings"] else []
     return "\n".join([*lines, found["sentence"]])
@@ -49,8 +54,9 @@ def _data(data: dict[str, Any]) -> list[str]:
     mean = 100 * data["share_of_common_mean"]
     shared = "; the plug-ins assume zero-mean features: this is what makes d_2 small"
     return [
-        f"Data          n = {data['examples']} examples, d = {data['dimension']} features; "
-        f"{data['positives']} positive, {data['negatives']} negative, {data['zeros']} zero labels",
+        f"Data          n = {data['examples']} examples, d = "
+        f"{plural(data['dimension'], 'feature', 'features')}; {data['positives']} positive, "
+        f"{data['negatives']} negative, {plural(data['zeros'], 'zero label', 'zero labels')}",
         f"Dimensions    d_2 ≈ {or_infinite(data['d_2'], five_digits)} (plug-in{above}), "
         f"d_∞ ≈ {shown['d_inf_rough']} (a rough bound, at most n), trace ‖λ‖₁ ≈ {shown['trace']}",
         f"Gram matrix   λ_max = {shown['largest_eigenvalue_over_mean_diagonal']} × mean "
@@ -72,8 +78,8 @@ def _assumptions(found: dict[str, Any]) -> list[str]:
     if not found["assumptions"]:
         return ["Assumptions   none"]
     return [
-        f"Assumptions   at c = {found['relative_step']:g}, start {found['start']:g}: state, margin "
-        "(negative where violated), statement [whose]",
+        f"Assumptions   at c = {found['relative_step']:g}, {start_words(found, _six)}: state, "
+        "margin (negative where violated), statement [whose]",
         *(
             f"  {a['state']:<9} {margin_words(a, five_digits):>10}  {a['statement']}  "
             f"[{a['status']}]"
@@ -84,12 +90,17 @@ def _assumptions(found: dict[str, Any]) -> list[str]:
 
 def _descent(found: dict[str, Any]) -> list[str]:
     descent, best, data = found["descent"], found["comparator"], found["data"]
-    shown = _shown(best)
     lines = [
         f"Descent       {descent['status']} at step {descent['steps']}, last change of pattern at "
         f"step {descent['last_flip']}; {descent['dead_positives']} of {data['positives']} "
         f"positives {end_words(found)}, {descent['active_negatives']} negatives active"
-        + second_words(found),
+        + second_words(found)
+    ]
+    if best is None:
+        return [*lines, "Comparator    none: the Gram matrix is singular"]
+    shown = _shown(best)
+    lines = [
+        *lines,
         f"Comparator    minimum norm ‖w⋆‖ = {shown['norm']}, largest KKT residual "
         f"{max(best['kkt']):.1e}{bracket_words(found)}",
     ]
@@ -101,6 +112,15 @@ def _descent(found: dict[str, Any]) -> list[str]:
         f"{shown['gap_over_root_off_class_over_trace']} {gap_unit(found)}",
         _bounds(found),
     ]
+
+
+def _own_run(found: dict[str, Any]) -> str:
+    """Return the line on a run of the theorem's own."""
+    run = found["own_run"]
+    return (
+        f"Descent       {own_run_words(found)}: {outcome_words(run)}; last change of pattern at "
+        f"step {run['last_flip']}"
+    )
 
 
 def _bounds(found: dict[str, Any]) -> str:
@@ -133,6 +153,10 @@ def _warnings(found: dict[str, Any]) -> list[str]:
         + whose_setting(found),
         *(f"  {w['kind']}: {w['reason']}; try {w['try']}" for w in found["warnings"]),
     ]
+
+
+def _six(value: float) -> str:
+    return f"{value:g}"
 
 
 def _shown(values: dict[str, Any]) -> dict[str, str]:

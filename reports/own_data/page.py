@@ -63,14 +63,14 @@ def _page(found: Part) -> dict[str, Any]:
         "warnings": found["warnings"],
         "whose_setting": words.whose_setting(found),
         "facts": _facts(found),
-        "setting": f"c = {number(found['relative_step'])}, every starting prediction "
-        f"{number(found['start'])}",
+        "setting": f"c = {number(found['relative_step'])}, {words.start_words(found, number)}",
         "assumptions": [
             {**entry, "mark": mark(entry), "margin": words.margin_words(entry, number)}
             for entry in found.get("assumptions") or ()
         ],
         "descent": _descent(found) if described else [],
         "gap": _gap(found) if described else [],
+        "own_run": _own_run(found),
         "claims": [_claim(claim) for claim in found.get("claims") or ()],
         "theorems": found.get("theorems") or (),
         "figures": figures.captioned(found),
@@ -151,6 +151,8 @@ def _descent(found: Part) -> list[tuple[str, str]]:
 
 def _gap(found: Part) -> list[tuple[str, str]]:
     best = found["comparator"]
+    if best is None:
+        return [("Minimum norm", "none: the Gram matrix is singular")]
     rows = [
         (
             "Minimum norm",
@@ -177,6 +179,17 @@ def _gap(found: Part) -> list[tuple[str, str]]:
             "Deductive bounds",
             f"{number(best['deductive_low'])} to {or_infinite(best['deductive_high'], number)}",
         ),
+    ]
+
+
+def _own_run(found: Part) -> list[tuple[str, str]]:
+    run = found.get("own_run")
+    if not run:
+        return []
+    return [
+        ("What was run", words.own_run_words(found)),
+        ("Outcome", words.outcome_words(run)),
+        ("Last change of pattern", f"step {number(run['last_flip'])}"),
     ]
 
 

@@ -12,8 +12,10 @@ from reports.own_data.words import (
     is_frozen,
     is_settled,
     or_infinite,
+    outcome_words,
+    own_run_words,
 )
-from verify.relu.descent import DIVERGED
+from verify.relu.descent import CERTIFIED, DIVERGED, UNDECIDED
 from verify.verdict import Conclusion
 
 _FROZEN = {
@@ -51,7 +53,11 @@ def _of_the_theorem(found: dict[str, Any]) -> str:
     told += "".join(f", {count} {word}" for word, count in others)
     violated = [a["id"] for a in found["assumptions"] if a["state"] == "violated"]
     told += f" (violated: {', '.join(violated)})" if violated else ""
-    return f"{told}; {_did(found)}." if is_about_descent(found) else f"{told}."
+    if is_about_descent(found):
+        return f"{told}; {_did(found)}."
+    if found["own_run"]:
+        return f"{told}; {own_run_words(found)} {_ended(found['own_run'])}."
+    return f"{told}."
 
 
 def _regime(found: dict[str, Any]) -> str:
@@ -97,6 +103,13 @@ def _did(found: dict[str, Any]) -> str:
     elif descent["steps"] < descent["most_steps"]:
         told += ", by when rounding errors may have grown too large: more steps would not tell"
     return told
+
+
+def _ended(run: dict[str, Any]) -> str:
+    """Say how a run of the theorem's own ended."""
+    if run["status"] == CERTIFIED:
+        return f"settles ({outcome_words(run)})"
+    return f"is {outcome_words(run)}" if run["status"] == UNDECIDED else outcome_words(run)
 
 
 def _blame(found: dict[str, Any], violated: set[str]) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from reports.own_data.spelling import plural
 from reports.typography import Part
-from verify.relu.descent import CERTIFIED
+from verify.relu.descent import CERTIFIED, DIVERGED
 from verify.verdict import Conclusion
 
 _STATES = {"holds": "holds", "violated": "fails", "unknown": "cannot be decided"}
@@ -39,6 +40,42 @@ def whose_setting(found: Part) -> str:
     if not asked or asked.startswith("lai2026."):
         return ""
     return "; “the theorems” are lai2026's"
+
+
+def start_words(found: Part, spell: Callable[[float], str]) -> str:
+    """Say which start there is: what was asked for, or the nearest that some weights have."""
+    asked = spell(found["start"])
+    if found.get("start_had") is None:
+        return f"start {asked}"
+    low, high = map(spell, found["start_had"])
+    had = low if low == high else f"{low} to {high}"
+    return f"start {had} (nearest to {asked} that can be attained)"
+
+
+def own_run_words(found: Part) -> str:
+    """Say what the theorem runs, where that is not gradient descent as it is described here."""
+    slope = found["own_run"]["slope_below"]
+    if slope:
+        return f"leaky ReLU descent (γ = {five_digits(slope)})"
+    return "the theorem's own descent on ReLU neurons"
+
+
+def outcome_words(run: Part) -> str:
+    """Say how a run ended, and as far as is known why where it has no certified limit."""
+    steps = plural(run["steps"], "step", "steps")
+    if run["status"] == CERTIFIED:
+        return f"certified at step {run['steps']}"
+    if run["status"] == DIVERGED:
+        return f"diverged within {steps}: the step is too large"
+    told = f"undecided: no certificate after {steps}"
+    if run["speed"] >= 2:
+        return (
+            f"{told}, and the step is too large for the last pattern (η·λ_max = "
+            f"{five_digits(run['speed'])}, stable below 2)"
+        )
+    if run["near_ties"]:
+        return f"{told}, and rounding hides the sign of a prediction"
+    return told
 
 
 def given_words(found: Part) -> str:
@@ -129,8 +166,8 @@ def index_words(data: Part, spell: Callable[[float], str]) -> str:
 
 
 def margin_words(entry: Part, spell: Callable[[float], str]) -> str:
-    """Return the margin of an assumption or claim. JSON has null for ∞, −∞ and none alike, and
-    the state tells them apart."""
-    if entry["margin"] is None:
+    """Return the margin of an assumption or claim, a dash where numerics cannot tell its sign. JSON
+    has null for ∞, −∞ and none alike, and the state tells them apart."""
+    if entry["margin"] is None or entry["state"] == "unknown":
         return {"holds": "∞", "violated": "−∞"}.get(entry["state"], "–")
     return spell(entry["margin"])

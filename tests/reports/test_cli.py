@@ -502,7 +502,7 @@ def test_data_outside_the_regime_is_not_a_counterexample(command: Any, tmp_path:
     ("make", "reason"),
     [
         (lambda X: X - X.mean(axis=0), "the columns are centred"),
-        (lambda X: X[[0, 0, *range(2, len(X))]], "1 rows are duplicates"),
+        (lambda X: X[[0, 0, *range(2, len(X))]], "1 row is a duplicate; drop it"),
         (lambda X: X[:, :5], "more examples than features"),
     ],
     ids=["centred", "duplicated", "n > d"],

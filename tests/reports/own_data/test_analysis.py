@@ -417,11 +417,62 @@ def test_few_rows_and_other_counts_are_no_row_numbers(tmp_path: Path) -> None:
     assert read(request(tmp_path, X, y)).row_numbers == ()
 
 
+def test_one_column_row_or_label_is_no_plural(tmp_path: Path) -> None:
+    X, y = tame()
+    X[:, 5] = 2.0
+    told_one = kinds(request(tmp_path, X, y))["constant columns"]["reason"]
+    assert "1 of 600 given columns has one value" in told_one
+    X[5] = X[1]
+    found = analyse(request(tmp_path, X, y))
+    assert found["stopped"].endswith("1 row is a duplicate; drop it")
+    few = kinds(request(tmp_path, tame()[0], [0] + [1] * 11))
+    assert "1 of 12 labels is 0" in few["zero labels"]["reason"]
+    assert "1 zero label\n" in told(analyse(request(tmp_path, tame()[0], [0] + [1] * 11)))
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({7: (-2.0, 3)}, "rows 4 and 8 are proportional; drop one of the two"),
+        (
+            {7: (-2.0, 3), 9: (0.5, 1)},
+            "rows 2 and 10; 4 and 8 are proportional; drop one of each pair",
+        ),
+        ({7: (0.0, 3)}, "row 8 is zero; drop it"),
+    ],
+)
+def test_dependent_rows_are_named(
+    tmp_path: Path, changed: dict[int, tuple[float, int]], why: str
+) -> None:
+    X, y = tame()
+    for row, (factor, other) in changed.items():
+        X[row] = factor * X[other]
+    stopped = analyse(request(tmp_path, X, y))["stopped"]
+    assert stopped == f"The Gram matrix is singular, so there is no comparator: {why}"
+
+
+def test_rows_that_are_combinations_of_others_are_named(tmp_path: Path) -> None:
+    X, y = tame()
+    X[6] = X[0] - 3 * X[4]
+    stopped = analyse(request(tmp_path, X, y))["stopped"]
+    assert stopped.endswith("row 7 is a combination of rows before it; drop it")
+    X[8] = X[1] + X[2] + X[3]
+    stopped = analyse(request(tmp_path, X, y))["stopped"]
+    assert stopped.endswith("rows 7, 9 are combinations of rows before them; drop them")
+
+
 def test_a_dimension_above_the_number_of_features_is_sampling_error(tmp_path: Path) -> None:
     X = np.random.default_rng(1).normal(size=(30, 20))
     reason = kinds(request(tmp_path, X, np.tile([1.0, -1.0], 15)))["small effective dimension"]
     assert "(above d = 20 by sampling error)" in reason["reason"]
     assert "of 20 directions hold half" in reason["reason"]
+
+
+def test_a_margin_that_numerics_cannot_tell_is_a_dash(tmp_path: Path) -> None:
+    found = analyse(TAME)
+    found["claims"][0] |= {"margin": -2.4e109, "state": "unknown"}
+    assert "e+109" not in told(found)
+    assert "10¹⁰⁹" not in render(found)
 
 
 # Numbers that are not finite ----------------------------------------------------------------
