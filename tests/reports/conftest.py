@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+import pkgutil
 import shutil
 import subprocess
 import sys
@@ -13,12 +15,22 @@ from typing import Any
 
 import pytest
 
+import reports
 from reports.cli import main
 from tests.verify.engine.toys import write_theorem
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loaded() -> None:
+    """Import all of `reports`: commands load it when they run, and what is loaded while a test has
+    replaced a function would keep the replacement."""
+    for module in pkgutil.walk_packages(reports.__path__, "reports."):
+        if "theorem_templates" not in module.name:
+            importlib.import_module(module.name)
 
 
 @pytest.fixture
