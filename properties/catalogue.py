@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -58,9 +59,28 @@ def find_theorem(name: str) -> Theorem:
     name = members[0]
     if name in MODULES:
         return load_module(MODULES[name])
-    if name.endswith(".py") or os.path.isfile(name):
+    if _is_file(name):
         return load_file(name)
+    _require_no_claim(name)
     raise UnknownName(f"theorem {name!r} is unknown{_nearest(name, [*MODULES, *_families()])}")
+
+
+def _is_file(name: str) -> bool:
+    """Say whether a name that is no built-in id is meant as a file's path."""
+    return name.endswith(".py") or os.path.isfile(name)
+
+
+def _require_no_claim(name: str) -> None:
+    """Raise UnknownName, with what to write, for a claim where a theorem is expected."""
+    path, _, _ = name.rpartition("::")
+    if path and _is_file(path):
+        raise UnknownName(
+            f"{name!r} names a claim, expected a theorem: write {path} alone, without ::claim"
+        )
+    prefix, _, bare = name.rpartition(".")
+    known = full_id(prefix)
+    if known in MODULES and bare in _names(load_module(MODULES[known])):
+        raise UnknownName(f"{name!r} names a claim, expected a theorem: write {known} alone")
 
 
 def full_id(name: str) -> str:
@@ -123,6 +143,8 @@ def find_entry(name: str) -> tuple[Theorem, Entry]:
         path, _, bare = name.rpartition("::")
         theorem = load_file(path)
         return theorem, _entry_of(theorem, bare)
+    if name.endswith(".py"):
+        raise _in_file(name)
     prefix, _, bare = name.rpartition(".")
     if prefix in MODULES:
         theorem = find_theorem(prefix)
@@ -173,6 +195,18 @@ def _require_no_theorem(name: str) -> None:
         theorem = find_theorem(known)
         claims = ", ".join(theorem.address_of(claim.id) for claim in theorem.claims)
         raise UnknownName(f"{name!r} is theorem {known}, expected one of its claims: {claims}")
+    if _is_file(name):
+        raise _in_file(name)
+
+
+def _in_file(name: str) -> UnknownName:
+    """Return what to write for a theorem's file where a claim is expected.
+
+    Raises whatever `load_file` does where the file holds no theorem.
+    """
+    theorem = load_file(name)
+    claims = ", ".join(theorem.address_of(entry) for entry in _names(theorem))
+    return UnknownName(f"{name!r} is a theorem's file, expected one of its claims: {claims}")
 
 
 def _names(theorem: Theorem) -> list[str]:
@@ -183,12 +217,15 @@ def _entry_of(theorem: Theorem, name: str) -> Entry:
     names = _names(theorem)
     if name not in names:
         raise UnknownName(
-            f"theorem {theorem.address!r} has no claim or measure {name!r}{_nearest(name, names)}"
+            f"theorem {theorem.address!r} has no claim or measure {name!r}"
+            f"{_nearest(name, names, '' if is_built_in(theorem) else theorem.address)}"
         )
     return theorem.entry(name)
 
 
-def _nearest(name: str, known: list[str]) -> str:
+def _nearest(name: str, known: list[str], file: str = "") -> str:
+    """Return the nearest of the known names, in words.   file: that they are of, if of one."""
     unique = list(dict.fromkeys(known))
     near = get_close_matches(name, unique, n=3, cutoff=0.4) or unique[:3]
-    return f"; the nearest names are {', '.join(near)} (see `relu-verify list`)"
+    see = f"relu-verify list {shlex.quote(file)}" if file else "relu-verify list"
+    return f"; the nearest names are {', '.join(near)} (see `{see}`)"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from properties.catalogue import (
@@ -13,7 +15,9 @@ from properties.catalogue import (
     full_id,
     others_called,
 )
-from verify.errors import UnknownName
+from verify.errors import InputError, UnknownName
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize("name", ["frei2023", "frei2023.*"])
@@ -93,3 +97,47 @@ def test_a_claim_of_several_theorems_of_a_paper_is_asked_back():
 def test_a_claim_that_none_of_them_has_is_told_what_they_have():
     with pytest.raises(UnknownName, match=r"nearest names are lai2026\.theorem3\.neurons_decouple"):
         find_entry("theorem3.neurons_decouples")
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """A theorem's file in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_bytes((EXAMPLES / "same_factor.py").read_bytes())
+    return "mine.py"
+
+
+@pytest.mark.parametrize("name", ["mine.py", "./mine.py", "theorem1.py"])
+def test_where_a_claim_is_asked_for_a_file_is_told_what_claims_it_has(file, tmp_path, name):
+    (tmp_path / "theorem1.py").write_bytes((tmp_path / file).read_bytes())
+    claims = map(find_theorem(name).address_of, [e.id for e in find_theorem(name).entries])
+    with pytest.raises(UnknownName) as found:
+        find_entry(name)
+    told = f"{name!r} is a theorem's file, expected one of its claims: {', '.join(claims)}"
+    assert str(found.value) == told
+
+
+def test_a_file_that_is_not_there_is_said_to_be_missing_whatever_is_asked_for():
+    for ask in (find_entry, find_theorem):
+        with pytest.raises(InputError, match=r"no file 'nowhere\.py'"):
+            ask("nowhere.py")
+    with pytest.raises(InputError, match=r"no file 'nowhere\.py'"):
+        find_entry("nowhere.py::claim")
+
+
+def test_where_a_theorem_is_asked_for_a_claim_is_told_from_it(file):
+    claim = find_theorem(file).claims[0].id
+    for name in (f"{file}::{claim}", f"./{file}::nothing"):
+        path = name.partition("::")[0]
+        with pytest.raises(UnknownName, match=rf"write {path} alone, without ::claim$"):
+            find_theorem(name)
+    for name in ("theorem3.neurons_decouple", "lai2026.theorem3.neurons_decouple"):
+        with pytest.raises(UnknownName, match=r"names a claim.* write lai2026\.theorem3 alone$"):
+            find_theorem(name)
+    with pytest.raises(UnknownName, match=r"theorem 'theorem3\.nothing' is unknown; the nearest"):
+        find_theorem("theorem3.nothing")
+
+
+def test_an_unknown_claim_of_a_file_is_told_where_its_names_are_listed(file):
+    with pytest.raises(UnknownName, match=r"no claim or measure 'x'.*relu-verify list mine\.py`"):
+        find_entry(f"{file}::x")
