@@ -8,11 +8,12 @@ made, perhaps by shards that meet first when they are merged, which searches not
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from verify.counterexample import Counterexample
+from verify.counterexample import Counterexample, Kind
 from verify.space import Axis
 from verify.theorem import Theorem
 from verify.verdict import Hunted
@@ -61,7 +62,8 @@ def joined(theorem: Theorem, parts: Sequence[Hunt]) -> Hunt:
 
     Counts are added. The worst has the lowest margin. The smallest is an explicit one where there
     is one, and the simplest of these (`properties.seeking.simplicity`); else the one at the point
-    that differs least from the simplest values of the axes. Of equals, the first.
+    that differs least from the simplest values of the axes, or a simpler one that is among the
+    worst (`simplest_known`). Of equals, the first.
     """
     every = [part.hunted for part in parts]
     least = [one.worst_margin for one in every if not math.isnan(one.worst_margin)]
@@ -76,19 +78,62 @@ def joined(theorem: Theorem, parts: Sequence[Hunt]) -> Hunt:
             undecided=sum(one.undecided for one in every),
             worst_margin=min(least, default=math.nan),
         ),
-        smallest=min(smallest, key=lambda found: _size(theorem, found), default=None),
+        smallest=_smallest(theorem, smallest, worst),
         worst=min(worst, key=lambda found: found.margin, default=None),
     )
 
 
-def _size(theorem: Theorem, found: Counterexample) -> tuple[Any, ...]:
+def _smallest(
+    theorem: Theorem, smallest: Sequence[Counterexample], worst: Sequence[Counterexample]
+) -> Counterexample | None:
+    """Return the smallest counterexample of several parts, None where none has one."""
+    if not smallest:
+        return None
+    every = [*smallest, *worst]
+    instances = [(one.kind, one.recipe) for one in every]
+    sizes = [_size(theorem, instance) for instance in instances[: len(smallest)]]
+    first = instances[sizes.index(min(sizes))]
+    return every[instances.index(simplest_known(theorem, first, instances))]
+
+
+def simplest_known(theorem: Theorem, found: Instance, known: Sequence[Instance]) -> Instance:
+    """Return what is the simplest of the instances that are known to violate a claim.
+
+    found: that to which a search shrank, which need not be.   known: kinds and recipes.
+    Of explicit problems it is the simplest; of points one that in no coordinate is farther from
+    the axis's simplest value than `found` is, and in one nearer. Of equals, the first.
+    """
+    kind, recipe = found
+    same = [instance for instance in known if instance[0] == kind]
+    if kind != "explicit":
+        here = _distances(theorem, recipe)
+
+        def simpler(instance: Instance) -> bool:
+            there = _distances(theorem, instance[1])
+            return there != here and all(map(operator.le, there, here))
+
+        same = [instance for instance in same if simpler(instance)]
+    return min([found, *same], key=lambda instance: _size(theorem, instance))
+
+
+Instance = tuple[Kind, Mapping[str, Any]]
+"""A searched instance by kind and recipe."""
+
+
+def _size(theorem: Theorem, instance: Instance) -> tuple[Any, ...]:
     """Return the key of a total order of searched counterexamples; the least is the smallest."""
     from properties.seeking.simplicity import simplicity
 
-    if found.kind == "explicit" and theorem.explicit is not None:
-        return 0, simplicity(theorem.explicit, found.recipe["values"])
-    away = [_away(axis, found.recipe["point"][axis.name]) for axis in theorem.axes]
-    return 1, (sum(map(bool, away)), sum(away), away, found.recipe["seed"])
+    kind, recipe = instance
+    if kind == "explicit" and theorem.explicit is not None:
+        return 0, simplicity(theorem.explicit, recipe["values"])
+    away = _distances(theorem, recipe)
+    return 1, (sum(map(bool, away)), sum(away), away, recipe["seed"])
+
+
+def _distances(theorem: Theorem, recipe: Mapping[str, Any]) -> list[float]:
+    """Return how far each coordinate of a point is from its axis's simplest value."""
+    return [_away(axis, recipe["point"][axis.name]) for axis in theorem.axes]
 
 
 def _away(axis: Axis, value: Any) -> float:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.internal.conjecture import providers
 
 from properties import strategies
-from properties.parts import Hunt, joined, parts_of, share_of
+from properties.parts import Hunt, joined, parts_of, share_of, simplest_known
 from verify.claims import Claim, Universal
 from verify.counterexample import Counterexample, Kind, captured, realise
 from verify.engine.evaluate import margin_of
@@ -154,8 +154,9 @@ def hunt_part(theorem: Theorem, claim: Claim, examples: int, root_seed: int, par
     """Make one part, counted from 0, of a hunt of `examples` instances of each kind.
 
     Its edges of the theorem's space come first (`strategies.edges`), then Hypothesis. A
-    counterexample is shrunk to the smallest, explicit ones first (they are the readable ones);
-    the worst is the one of lowest margin met anywhere.
+    counterexample is shrunk to the smallest, explicit ones first (they are the readable ones),
+    unless a simpler one was met (`simplest_known`); the worst is the one of lowest margin met
+    anywhere.
     """
     seen = _Seen()
     found: list[tuple[float, Kind, dict[str, Any]]] = []
@@ -168,6 +169,11 @@ def hunt_part(theorem: Theorem, claim: Claim, examples: int, root_seed: int, par
         found += met
         if met:
             smallest = met[-1]  # Hypothesis ends by replaying the smallest
+
+    if smallest is not None:
+        known = {json.dumps(entry[1:], sort_keys=True): entry for entry in reversed(found)}
+        best = simplest_known(theorem, smallest[1:], [entry[1:] for entry in found])
+        smallest = known[json.dumps(best, sort_keys=True)]
 
     def capture(entry: tuple[float, Kind, dict[str, Any]]) -> Counterexample:
         margin, kind, recipe = entry

@@ -48,12 +48,17 @@ def _away_from(origin: int, low: int, high: int) -> st.SearchStrategy[int]:
 
 
 def _grid(low: float, high: float, origin: float) -> st.SearchStrategy[float]:
-    """Draw a number from a grid between low and high that shrinks towards origin."""
+    """Draw a number from a grid between low and high that shrinks towards origin, which takes the
+    place of the number of the grid that is nearest to it."""
     width = (high - low) / _STEPS
     if width == 0:
         return st.just(low)
     home = round((origin - low) / width)
-    return _away_from(home, 0, _STEPS).map(lambda step: min(high, max(low, low + width * step)))
+
+    def at(step: int) -> float:
+        return origin if step == home else min(high, max(low, low + width * step))
+
+    return _away_from(home, 0, _STEPS).map(at)
 
 
 def tidy(value: float) -> float:

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from properties import strategies
-from properties.parts import Hunt, joined, parts_of, share_of
+from properties.parts import Hunt, joined, parts_of, share_of, simplest_known
 from properties.search import hunt, hunt_part, hunted_kinds
 from verify import Axis, Theorem, load_file
-from verify.counterexample import Counterexample
+from verify.counterexample import Counterexample, Kind
 from verify.verdict import Hunted
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+TEMPLATES = Path(__file__).parents[2] / "reports" / "theorem_templates"
 
 
 @pytest.mark.parametrize("examples", [1, 20, 59, 60, 61, 500, 5_000])
@@ -88,3 +89,41 @@ def test_the_smallest_is_explicit_and_simplest_else_nearest_to_the_simplest_valu
     assert joined(theorem, [near, large, small]).smallest is small.smallest
     assert math.isnan(joined(theorem, [nothing, nothing]).hunted.worst_margin)
     assert joined(theorem, [nothing]).smallest is None
+
+
+def test_the_smallest_is_no_larger_than_another_that_is_known() -> None:
+    axes = (Axis("n", 1, 9, "integer"), Axis("c", 0.2, 1.5, simplest=0.5))
+    theorem = replace(load_file(EXAMPLES / "same_factor.py"), axes=axes)
+
+    def at(n: int, c: float, seed: int = 0) -> tuple[Kind, dict[str, object]]:
+        return "seeded", {"point": {"n": n, "c": c}, "seed": seed}
+
+    shrunk = at(2, 0.5016)
+    assert simplest_known(theorem, shrunk, [at(2, 0.5), at(3, 0.5), at(9, 0.5)]) == at(2, 0.5)
+    assert simplest_known(theorem, shrunk, [at(2, 0.5), at(1, 0.501)]) == at(1, 0.501)
+    assert simplest_known(theorem, shrunk, [at(3, 0.5), at(1, 0.6), at(2, 0.5016, 9)]) == shrunk
+    assert simplest_known(theorem, shrunk, []) == shrunk
+    values = {"d": 2, "curvatures": [1, 2], "start": [1, 1], "c": 2}
+    large: tuple[Kind, dict[str, object]] = "explicit", {"values": {**values, "c": 3}}
+    small: tuple[Kind, dict[str, object]] = "explicit", {"values": values}
+    assert simplest_known(theorem, large, [at(1, 0.5), small]) == small
+    near = found("seeded", -3.0, **at(2, 0.5)[1])
+    far = found("seeded", -1.0, **shrunk[1])
+    only_worst = replace(near, smallest=far.smallest)
+    assert joined(theorem, [far, only_worst]).smallest is near.worst
+
+
+def test_the_worst_of_a_hunt_is_not_simpler_than_its_smallest(tmp_path: Path) -> None:
+    text = (TEMPLATES / "leaky.py").read_text(encoding="utf-8")
+    changes = {
+        'Axis("d", 100,': 'Axis("d", 2,',
+        "    return Margin(wrong + late, 0.0)": "    return Margin(trial.run.last_flip, 0.0)",
+    }
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    (tmp_path / "flips.py").write_text(text, encoding="utf-8")
+    theorem = load_file(tmp_path / "flips.py")
+    whole = hunt(theorem, theorem.claims[1], 40, 0)
+    assert whole.smallest is not None
+    assert dict(whole.smallest.recipe["point"]) == {"n": 1, "d": 2, "c": 0.5}

@@ -66,6 +66,8 @@ def test_coordinates_shrink_to_the_simplest_value() -> None:
     assert (
         find(strategies.coordinates(Axis("c", 0.2, 1.2, simplest=0.5)), bool, settings=QUIET) == 0.5
     )
+    off_the_grid = Axis("c", 0.2, 1.5, simplest=0.5)
+    assert find(strategies.coordinates(off_the_grid), bool, settings=QUIET) == 0.5
     assert find(strategies.coordinates(Axis("n", 2, 9, "integer")), bool, settings=QUIET) == 2
     choice = Axis("spectrum", scale="choice", choices=("isotropic", "power:1"))
     assert find(strategies.coordinates(choice), bool, settings=QUIET) == "isotropic"

@@ -64,7 +64,7 @@ def test_a_failure_says_what_a_reader_needs(report: dict[str, Any], call: Call) 
     assert failure.attrib["message"] == message
     assert message.startswith("refuted, expected supported: The second step shrinks")
     assert "smallest counterexample, margin -0." in "\n".join(lines)
-    assert "  curvatures: 1, 2" in lines
+    assert "  curvatures: 2, 1" in lines
     replays = [line.split() for line in lines if line.startswith("  replay: ")]
     assert len(replays) == 2
     for _, _, command, file in replays:
