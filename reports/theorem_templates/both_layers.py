@@ -41,7 +41,8 @@ def small(values):
 #    what the loss tends to. In the run, B trials: `limit_loss`, `half_squared_norm`,
 #    `imbalance_gained` (B, m), `output_weights` (B, m), `predictions` w_k·x_i (B, m, n).
 def descend_in_long_steps(network):
-    return descend_both_layers(network, step_size=0.2 / network.eigenvalues[:, -1])
+    largest = np.maximum(network.eigenvalues[:, -1], 1e-3)  # of data that are zero it is 0
+    return descend_both_layers(network, step_size=0.2 / largest)
 
 
 # 3. Statements: the docstring is what reports print, Margin(left, right) says left <= right.
