@@ -71,8 +71,8 @@ class Sought:
         try:
             found = look_at(self.theorem, self.claim, kind, recipe, self.without)
             return found if found.stated else None
-        except TheoremError as reason:
-            raise TheoremError(f"{reason} (at {dict(recipe)})") from reason
+        except TheoremError:
+            raise
         except InputError:
             return None
 

@@ -271,7 +271,8 @@ def test_a_mistake_of_the_theorem_is_no_missing_instance():
     def misspelt(point, generator, trials):
         return generator.uniform(0.25, point["count"], size=(trials, 2))
 
-    with pytest.raises(TheoremError, match=r"in draw.*no coordinate 'count'.*\(at \{'point': "):
+    said = r"in draw.*no coordinate 'count'.*\(at the seeded instance \{'point': "
+    with pytest.raises(TheoremError, match=said):
         seek(sought(theorem=numbers_theorem(draw=misspelt)), examples=5)
 
 
