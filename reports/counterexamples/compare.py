@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from verify.confirm import Confirmed
-from verify.counterexample import Counterexample, captured
+from verify.counterexample import SIDES, Counterexample, captured
 from verify.severity import decided_exactly
 from verify.theorem import Theorem
 from verify.writing import jsonable
@@ -66,6 +66,8 @@ def compared(theorem: Theorem, example: Counterexample, found: Confirmed) -> Com
         other += differences(severity, today, "severity", FLOATS)
     if example.facts:
         known = jsonable(again.facts)
+        if SIDES not in example.facts:  # older files do not have them
+            known.pop(SIDES, None)
         stored = {name: example.facts.get(name) for name in known}
         other += differences(stored, known, "facts", FLOATS)
         not_again += [f"facts.{name}" for name in example.facts if name not in known]

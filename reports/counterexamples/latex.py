@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from reports.counterexamples.displays import (
+    MOST_COLUMNS,
+    by_columns,
+    decimals,
+    display,
+    equal,
+    matrix,
+    rational,
+    relation,
+    vector,
+)
+from reports.counterexamples.floating import floating, sentence
 from reports.counterexamples.network import WIDEST, Network, network_of
-from reports.counterexamples.numbers import Rational, is_long, rounded, small
+from reports.counterexamples.numbers import is_long, rounded, small
 from reports.counterexamples.sides import sides_of
-from reports.counterexamples.tex import prose, scientific, typewriter
+from reports.counterexamples.tex import prose, typewriter
 from verify.counterexample import Counterexample
 from verify.theorem import Theorem
-
-_MOST_COLUMNS = 10
-"""What amsmath's matrices have, unless MaxMatrixCols says otherwise."""
 
 
 def latex(example: Counterexample, theorem: Theorem) -> str:
     """Return a block that compiles within \\begin{document} of an article with amsmath.
 
-    theorem: the example's.   Of a counterexample without exact numbers it tells the claim and the
-    margin.   Raises UnknownName for an assumption that the theorem does not have.
+    theorem: the example's.   Of a counterexample that is known in floating point alone it tells
+    the problem and both sides of the inequality, as `floating` does.   Raises UnknownName for an
+    assumption that the theorem does not have.
     """
     return "\n".join(_block(example, theorem)) + "\n"
 
@@ -35,8 +45,7 @@ def _block(example: Counterexample, theorem: Theorem) -> Iterator[str]:
     exact = example.exact
     yield from _claimed(example, theorem)
     if exact is None:
-        margin = _power(f"{example.margin:.6g}")
-        yield f"Known in floating point, with margin ${margin}$."
+        yield from floating(example, theorem)
         yield "\\par\\endgroup"
         return
     network = network_of(exact)
@@ -63,28 +72,28 @@ def _data(network: Network) -> Iterator[str]:
     """Yield the problem as one display."""
     wide = network.features is None or len(network.features[0]) > WIDEST
     rows = network.gram if wide else network.features or []
-    if len(rows[0]) > _MOST_COLUMNS:
+    if len(rows[0]) > MOST_COLUMNS:
         yield f"\\setcounter{{MaxMatrixCols}}{{{len(rows[0])}}}"
     parts = ["G = XX^{\\top}"] if wide else []
-    parts += [*_by_columns("G" if wide else "X", rows), _vector("y", network.labels)]
+    parts += [*by_columns("G" if wide else "X", rows), vector("y", network.labels)]
     names = zip(_neurons(network), _names(network), network.start, strict=True)
     for neuron, one, start in names:
-        parts.append(_vector(f"\\beta{neuron}^{{(0)}} = X {_at(one, '0')}", start))
-    parts.append(_equal("\\eta", network.step_size))
+        parts.append(vector(f"\\beta{neuron}^{{(0)}} = X {_at(one, '0')}", start))
+    parts.append(equal("\\eta", network.step_size))
     parts.append(f"\\varphi'(0) = {network.slope_at_zero}")
-    yield from _display(parts)
+    yield from display(parts)
     if any(entry != "0" for row in network.outside for entry in row):
         yield "Inner products of the starts' parts outside the span of the data:"
-        yield from _display([_matrix(network.outside)])
+        yield from display([matrix(network.outside)])
 
 
 def _steps(network: Network) -> Iterator[str]:
     """Yield the predictions after each step."""
     yield "Predictions after the first steps of gradient descent:"
     for place, neuron in enumerate(_neurons(network)):
-        yield from _display(
+        yield from display(
             [
-                _vector(f"\\beta{neuron}^{{({number})}}", step[place])
+                vector(f"\\beta{neuron}^{{({number})}}", step[place])
                 for number, step in enumerate(network.steps)
             ]
         )
@@ -123,9 +132,9 @@ def _ends(network: Network) -> Iterator[str]:
     known += [([_at(name, "\\infty") for name in names], limit), (symbols, best)]
     yield f"{'With' if limit is None else 'With the limit of descent and'} {meant}:"
     product = "" if network.has_weights else "X "
-    yield from _display(
+    yield from display(
         [
-            _vector(product + symbol, row)
+            vector(product + symbol, row)
             for symbols, duals in known
             if duals is not None
             for symbol, row in zip(symbols, network.vectors(duals), strict=True)
@@ -138,16 +147,16 @@ def _violated(claim: Mapping[str, Any]) -> Iterator[str]:
     yield f"Here the inequality{reads} is violated:"
     unless = "\\not<" if claim["strict"] else "\\not\\le"
     left, right = claim["left"], claim["right"]
-    sides = f"{_number(left)} {unless} {_number(right)}"
+    sides = f"{rational(left)} {unless} {rational(right)}"
     if not (is_long(left) or is_long(right)):
         fractions = any("/" in side and small(side) is None for side in (left, right))
-        values = f"{_power(rounded(left))} > {_power(rounded(right))}"
+        values = f"{decimals(rounded(left))} > {decimals(rounded(right))}"
         close = rounded(left) == rounded(right)
         about = [f"\\text{{about }} {values}"] if fractions and not close else []
-        yield from _display([sides, *about])
+        yield from display([sides, *about])
         return
-    by = f"\\text{{by about }} {_power(rounded(abs(Fraction(left) - Fraction(right))))}"
-    yield from _display([f"{sides} \\ (\\approx)", by])
+    by = f"\\text{{by about }} {decimals(rounded(abs(Fraction(left) - Fraction(right))))}"
+    yield from display([f"{sides} \\ (\\approx)", by])
 
 
 def _assumptions(
@@ -159,11 +168,11 @@ def _assumptions(
     lists = {
         "These assumptions hold:": [_told(theorem, one) for one in known if not one["dropped"]],
         "These assumptions hold in floating point, beyond rounding, and have no exact form:": [
-            _sentence(theorem, name) for name in exact["not_exact"]
+            sentence(theorem, name) for name in exact["not_exact"]
         ],
         "Dropped:": [_told(theorem, one) for one in known if one["dropped"]],
         "Dropped, without exact value:": [
-            _sentence(theorem, name) for name in example.without if name not in recorded
+            sentence(theorem, name) for name in example.without if name not in recorded
         ],
     }
     for heading, items in lists.items():
@@ -172,10 +181,6 @@ def _assumptions(
             yield "\\begin{itemize}"
             yield from (f"  \\item {item}" for item in items)
             yield "\\end{itemize}"
-
-
-def _sentence(theorem: Theorem, name: str) -> str:
-    return f"{typewriter(name)}: {prose(theorem.assumption(name).statement)}"
 
 
 def _told(theorem: Theorem, one: Mapping[str, Any]) -> str:
@@ -189,110 +194,15 @@ def _told(theorem: Theorem, one: Mapping[str, Any]) -> str:
         told = f"{quantity} ${sign}$ {bound}{when}"
     else:
         told = f"{quantity}, where ${sign}$ {bound} is required{when}"
-    return f"{_sentence(theorem, one['id'])} Here {told}."
+    return f"{sentence(theorem, one['id'])} Here {told}."
 
 
 def _side(name: str, number: str) -> str:
     """Return "name = number" in running text; the number alone where there is no name."""
-    value = f"{_relation(number)} {_number(number)}"
+    value = f"{relation(number)} {rational(number)}"
     return f"{_quantity(name)} ${value}$" if name else f"${value.removeprefix('= ')}$"
 
 
 def _quantity(name: str) -> str:
     """Return what a side is called, the letters that stand alone in it as mathematics."""
     return re.sub(r"(?<![A-Za-z\\{_])[A-Za-z](?![A-Za-z_}])", r"\\ensuremath{\g<0>}", prose(name))
-
-
-def _display(parts: list[str]) -> Iterator[str]:
-    """Yield parts as one display, as many on a line as have room."""
-    lines: list[list[str]] = [[]]
-    for part in parts:
-        if lines[-1] and sum(map(_room, lines[-1])) + _room(part) > _ROOM:
-            lines.append([])
-        lines[-1].append(part)
-    yield "\\begin{gather*}"
-    yield ", \\\\\n".join("  " + ", \\quad ".join(line) for line in lines) + "."
-    yield "\\end{gather*}"
-
-
-_ROOM = 50
-"""Digits that a line of an article has room for, about."""
-
-
-def _room(part: str) -> int:
-    """Return about how many digits the longest row of a part takes."""
-    part = re.sub(r"\\renewcommand\{\\arraystretch\}\{1.4\}", "", part)
-    rows = re.sub(r"\\(?:begin|end)\{bmatrix\}", "", part).split("\\\\")
-    return 4 + max(map(_length, rows))
-
-
-def _length(row: str) -> int:
-    """Return about how many digits a row takes: a fraction those of its longer part."""
-    row = re.sub(r"\\tfrac\{(\d+)\}\{(\d+)\}", lambda f: max(f[1], f[2], key=len), row)
-    return len(re.sub(r"\\[a-z]+|[{}^_ ]", "", row.replace("&", "&" * _BETWEEN)))
-
-
-def _by_columns(name: str, rows: Sequence[Sequence[Rational]]) -> Iterator[str]:
-    """Yield "name = matrix"; of one wider than a line, so many columns at a time as have room."""
-    sizes = [
-        _BETWEEN + max(_length(_number(row[column])) for row in rows)
-        for column in range(len(rows[0]))
-    ]
-    blocks: list[list[int]] = [[]]
-    for column, size in enumerate(sizes):
-        if blocks[-1] and sum(sizes[other] for other in blocks[-1]) + size > _ROOM:
-            blocks.append([])
-        blocks[-1].append(column)
-    for block in blocks:
-        columns = f"_{{\\cdot, {block[0] + 1} \\ldots {block[-1] + 1}}}" if len(blocks) > 1 else ""
-        yield _equation(f"{name}{columns}", [[row[column] for column in block] for row in rows])
-
-
-_BETWEEN = 2
-"""Digits that the space between two columns takes, about."""
-
-
-def _equation(name: str, rows: Sequence[Sequence[Rational]]) -> str:
-    """Return "name = matrix", with an approximate sign where an entry is rounded."""
-    sign = "\\approx" if any(is_long(entry) for row in rows for entry in row) else "="
-    return f"{name} {sign} {_matrix(rows)}"
-
-
-def _vector(name: str, entries: Sequence[Rational]) -> str:
-    return _equation(name, [[entry] for entry in entries])
-
-
-def _equal(name: str, number: Rational) -> str:
-    return f"{name} {_relation(number)} {_number(number)}"
-
-
-def _relation(number: Rational) -> str:
-    return "\\approx" if is_long(number) else "="
-
-
-def _matrix(rows: Sequence[Sequence[Rational]]) -> str:
-    """Return a matrix, its lines further apart where there are fractions."""
-    lines = " \\\\ ".join(" & ".join(map(_number, row)) for row in rows)
-    matrix = f"\\begin{{bmatrix}} {lines} \\end{{bmatrix}}"
-    apart = "\\tfrac" in lines and len(rows) > 1
-    return f"{{\\renewcommand{{\\arraystretch}}{{1.4}}{matrix}}}" if apart else matrix
-
-
-def _number(number: Rational) -> str:
-    """Return a rational as a fraction or a power of ten; a long one as decimals."""
-    if is_long(number):
-        return _power(rounded(number))
-    if (found := small(number)) is not None:
-        return scientific(*found)
-    value = Fraction(number)
-    sign = "-" if value < 0 else ""
-    size = abs(value)
-    if size.denominator == 1:
-        return f"{sign}{size}"
-    return f"{sign}\\tfrac{{{size.numerator}}}{{{size.denominator}}}"
-
-
-def _power(text: str) -> str:
-    """Return decimals with the power of ten as one writes it: 10^{-12}, 2 \\cdot 10^{-5}."""
-    mantissa, _, power = text.partition("e")
-    return scientific(mantissa, power) if power else mantissa

@@ -56,7 +56,7 @@ def publish(
     record, text, block, checker = (Path(folder) / name for name in names(stem))
     source, unchecked = checker_of(known, example)
     counterexample.write(example, record)
-    write_text(text, readable(example, record.name, checker.name if source else ""))
+    write_text(text, readable(example, record.name, checker.name if source else "", known))
     write_text(block, latex(example, known))
     if source:
         write_text(checker, source)

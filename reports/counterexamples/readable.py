@@ -8,12 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from reports.characters import escaped
+from reports.counterexamples.instances import family_of, instance
 from reports.counterexamples.network import Network, network_of
 from reports.counterexamples.numbers import Rational, both, by_how_much, equal, exactly, grid
-from reports.counterexamples.sides import sides_of
-from verify.counterexample import Counterexample
+from reports.counterexamples.sides import sides_in_floating_point, sides_of
+from verify.counterexample import SIDES, Counterexample
 from verify.severity import words
 from verify.space import Point
+from verify.theorem import Theorem
 
 WIDTH = 100
 """Characters of the longest line."""
@@ -21,12 +23,17 @@ WIDTH = 100
 _LONGEST_FACT = 300
 
 
-def readable(example: Counterexample, record: str, checker: str = "") -> str:
+def readable(
+    example: Counterexample, record: str, checker: str = "", theorem: Theorem | None = None
+) -> str:
     """Return a counterexample as plain text, lines of at most 100 characters.
 
     record, checker: paths of its files, for the commands that check it; checker "" if none is.
+    theorem: the example's, which knows what the integers of a small problem stand for; without it
+    they are told as they are recorded.
     """
-    lines = [*_heading(example), "", *_body(example), "", *_commands(example, record, checker)]
+    body = [*_body(example, theorem), "", *_commands(example, record, checker)]
+    lines = [*_heading(example), "", *body]
     return escaped("\n".join(lines)) + "\n"
 
 
@@ -73,15 +80,21 @@ TRIED = "tried"
 """The fact that tells how many problems of an example's size a search tried."""
 
 
-def _body(example: Counterexample) -> Iterator[str]:
+def _body(example: Counterexample, theorem: Theorem | None) -> Iterator[str]:
     """Yield the instance, in exact numbers where they are known, and what holds on it."""
     exact = example.exact
     if exact is None:
-        yield from _recipe(example)
+        yield from _recipe(example, theorem)
         for name, value in example.facts.items():
+            if name in (TRIED, SIDES):
+                continue
             text = str(value)
             short = text if len(text) <= _LONGEST_FACT else text[:_LONGEST_FACT] + " …"
             yield from _wrapped(f"{name}: {short}", "  ")
+        if (sides := sides_in_floating_point(example)) is not None:
+            yield ""
+            yield "Violated in floating point: left ≤ right"
+            yield f"  {sides[0]}  >  {sides[1]}"
         return
     network = network_of(exact)
     yield from _problem(exact) if network is None else _drawn_up(network)
@@ -89,9 +102,12 @@ def _body(example: Counterexample) -> Iterator[str]:
     yield from ("", *_assumptions(example, exact))
 
 
-def _recipe(example: Counterexample) -> Iterator[str]:
+def _recipe(example: Counterexample, theorem: Theorem | None) -> Iterator[str]:
+    """Yield the numbers that a problem is made of, or where and from what seed it was drawn."""
     recipe = {**example.recipe}
-    if (point := recipe.pop("point", None)) is not None:
+    if theorem is not None and family_of(theorem, example) is not None:
+        yield from _wrapped(f"Of the numbers {instance(theorem, example)}")
+    elif (point := recipe.pop("point", None)) is not None:
         yield from _wrapped(f"Drawn at {Point(**point)}, {_named(recipe)}")
     else:
         yield from _wrapped(f"Of the integers {_named(recipe.get('values', recipe))}")

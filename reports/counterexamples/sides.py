@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from verify.counterexample import SIDES, Counterexample
 
 
 @dataclass(frozen=True)
@@ -52,3 +55,20 @@ def _is_number(name: str) -> bool:
 
 def _rank(name: str) -> int:
     return 2 if name and _is_number(name) else int(bool(re.search(r"[0-9¼½¾]", name)))
+
+
+def sides_in_floating_point(example: Counterexample) -> tuple[str, str] | None:
+    """Return both sides of the inequality left ≤ right that fails, to six significant digits, or
+    to as many as tell them apart; None where they are not recorded."""
+    sides = example.facts.get(SIDES)
+    if not isinstance(sides, Mapping):
+        return None
+    left, right = sides.get("left"), sides.get("right")
+    if not (_is_finite(left) and _is_finite(right)):
+        return None
+    short = f"{left:.6g}", f"{right:.6g}"
+    return short if short[0] != short[1] else (f"{left:.17g}", f"{right:.17g}")
+
+
+def _is_finite(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)

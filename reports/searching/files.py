@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from properties.seeking import Found
+from properties.seeking import Effort, Found
 from properties.seeking.found import FORMAT
 from reports.counterexamples.publish import names, publish
 from reports.counterexamples.readable import TRIED
@@ -75,15 +75,22 @@ def published(found: Found) -> list[tuple[str, Counterexample]]:
 
 def _with_effort(found: Found, example: Counterexample) -> Counterexample:
     """Return a small problem with what was tried of its size as a fact; any other as it is."""
-    values = example.recipe.get("values")
-    if values is None:
+    effort = effort_at(found, example)
+    if "values" not in example.recipe or effort is None:
         return example
+    tried = {name: getattr(effort, name) for name in ("where", "in_scope", "violated")}
+    return replace(example, facts={**example.facts, TRIED: tried})
+
+
+def effort_at(found: Found, example: Counterexample) -> Effort | None:
+    """Return what was looked at where an example is from: its size of small problems, or the
+    structured ensembles. None where nothing was, as of a size that only steps led to."""
+    values = example.recipe.get("values", {})
     for effort in found.efforts:
         sizes = dict(part.split("=") for part in effort.where.split(", ") if "=" in part)
         if effort.kind == example.kind and all(str(values[n]) == m for n, m in sizes.items()):
-            tried = {n: getattr(effort, n) for n in ("where", "in_scope", "violated")}
-            return replace(example, facts={**example.facts, TRIED: tried})
-    return example
+            return effort
+    return None
 
 
 def _is_ours(folder: Path) -> bool:

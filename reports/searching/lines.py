@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from properties.seeking import Effort, Found
+from properties.seeking import Effort, Found, Sought
+from properties.seeking.smallest import Place, places
 from reports.counterexamples.checker import checker_of
 from reports.counterexamples.readable import readable
 from reports.searching.entries import entry
-from reports.searching.files import published
+from reports.searching.files import effort_at, published
 from verify.claims import Probable
 from verify.counterexample import Counterexample
 from verify.severity import words
@@ -37,6 +39,7 @@ def lines(theorem: Theorem, found: Found) -> Iterator[str]:
     yield ""
     yield f"Searched (seed {found.seed}):"
     yield from (f"  {line}" for line in _efforts(found.efforts))
+    yield from _not_searched(theorem, found)
     if found.ended:
         yield _ENDED[found.ended]
     yield ""
@@ -49,7 +52,8 @@ def blocks(theorem: Theorem, found: Found, folder: Path) -> Iterator[str]:
         source, _ = checker_of(theorem, example)
         checker = str(folder / f"{stem}_check.py") if source else ""
         yield ""
-        yield from readable(example, str(folder / f"{stem}.json"), checker).splitlines()
+        record = str(folder / f"{stem}.json")
+        yield from readable(example, record, checker, theorem).splitlines()
     yield ""
 
 
@@ -58,6 +62,38 @@ _ENDED = {
     "interrupted": "Interrupted: this is what was found so far.",
     "terminated": "Terminated: this is what was found so far.",
 }
+
+
+def _not_searched(theorem: Theorem, found: Found) -> Iterator[str]:
+    """Yield which sizes were not searched, and why; nothing where all were."""
+    known = places(Sought(theorem, theorem.claim(found.claim), found.without))
+    met = {(effort.kind, effort.where) for effort in found.efforts}
+    end = _number_of(found.smallest, known)
+    left: dict[str, dict[str, None]] = {}
+    for place in known:
+        if (place.kind, place.where) not in met:
+            why = "a smaller one has a counterexample" if place.number > end else "it ended first"
+            left.setdefault(why, {})[place.where] = None
+    for why, where in left.items():
+        names = list(where)
+        few = ", ".join(names) if len(names) <= _MOST_SIZES else f"{names[0]} to {names[-1]}"
+        yield f"  not searched, since {why}: {few}"
+
+
+def _number_of(example: Counterexample | None, known: list[Place]) -> float:
+    """Return the number of the place that an example is of; infinite where it is of none."""
+    if example is None:
+        return math.inf
+    for place in known:
+        values = example.recipe["values"]
+        sizes = {name: values[name] for name in place.sizes}
+        if place.kind == example.kind and sizes == place.sizes:
+            return place.number
+    return math.inf
+
+
+_MOST_SIZES = 3
+"""Sizes that are told one by one."""
 
 
 def _efforts(efforts: tuple[Effort, ...]) -> list[str]:
@@ -107,10 +143,12 @@ def _outcome(theorem: Theorem, found: Found) -> Iterator[str]:
 def _severity(found: Found, example: Counterexample) -> Iterator[str]:
     """Yield what is known of a counterexample's scope, first step and rate."""
     yield from words(example.severity)
-    if not example.severity.get("rate"):
-        places = [effort for effort in found.efforts if effort.kind == example.kind]
-        met, of = sum(e.violated for e in places), sum(e.in_scope for e in places)
-        yield f"{met} of the {of} examples of its kind in scope violate it: no probability"
+    if example.severity.get("rate"):
+        return
+    effort = effort_at(found, example)
+    if effort is not None:
+        told = f"{effort.violated} of the {effort.in_scope} examples in scope"
+        yield f"{told} ({effort.where}) violate it: no probability"
 
 
 def _worth(theorem: Theorem, found: Found) -> Iterator[str]:

@@ -2,7 +2,7 @@
 and replayed by anyone."""
 
 from verify.counterexample.example import EXACT, FLOATING, KINDS, Counterexample, Kind
-from verify.counterexample.facts import captured, facts_of, file_of
+from verify.counterexample.facts import SIDES, captured, facts_of, file_of
 from verify.counterexample.files import FORMAT, VERSION, content_of, digest_of, read, write
 from verify.counterexample.replaying import Replayed, realise, replay
 
@@ -11,6 +11,7 @@ __all__ = [
     "FLOATING",
     "FORMAT",
     "KINDS",
+    "SIDES",
     "VERSION",
     "Counterexample",
     "Kind",

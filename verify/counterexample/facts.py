@@ -97,7 +97,7 @@ def captured(
     facts = facts_of(theorem, trial.problem, position)
     if not control:
         facts |= _broken_link(theorem, trial, position)
-    facts |= _perhaps_rounding(claim, trial, position)
+    facts |= _both_sides(claim, trial, position) | _perhaps_rounding(claim, trial, position)
     severity = severity_of(theorem, claim, trial, position, without)
     return replace(bare, facts=facts, severity=severity.to_json())
 
@@ -118,6 +118,24 @@ def _broken_link(theorem: Theorem, trial: Trial, position: int) -> dict[str, str
         return {"first_broken_link": "none: every link of the chain holds"}
     state = "" if broken.state == "violated" else f" ({broken.state})"
     return {"first_broken_link": f"{broken.link}{state}: {broken.statement}"}
+
+
+SIDES = "sides"
+"""The fact that tells both sides of the inequality left ≤ right that is violated."""
+
+
+def _both_sides(claim: Claim, trial: Trial, position: int) -> dict[str, dict[str, float]]:
+    """Return, as a fact, both sides of a violated inequality in floating point, as the claim gives
+    them; nothing where they are not finite, or alike in floating point."""
+    with blaming("claim", claim.inequality):
+        margin = claim.inequality(trial)
+        left, right = (
+            float(np.broadcast_to(to_numpy(side), (trial.trials,))[position])
+            for side in (margin.left, margin.right)
+        )
+    if not -np.inf < right < left < np.inf:
+        return {}
+    return {SIDES: {"left": left, "right": right}}
 
 
 CLOSE = 1e-12

@@ -94,6 +94,42 @@ def test_a_false_claim_without_exact_form_is_refuted_in_floating_point(search):
     assert "\nThe claim is refuted (floating point).\n" in out
 
 
+def test_sizes_that_were_not_searched_are_told_and_counts_agree(search):
+    code, out, _ = search("sum_is_small")
+    assert code == 0
+    assert "\n  not searched, since a smaller one has a counterexample: n=2, n=3, n=4\n" in out
+    told = re.search(r"(\d+) of the (\d+) examples in scope \(n=1\) violate it: no prob", out)
+    assert told, out
+    row = next(line.split() for line in out.splitlines() if line.startswith("  n=1 "))
+    assert list(told.groups()) == [row[3], row[2]]
+    assert "not searched" not in search("squares_are_bounded", "--out", "other")[1]
+
+
+def test_numbers_of_a_small_problem_are_fractions_throughout(search):
+    false = "claims=(Universal(sum_is_small, given=(POSITIVE,)),), controls=(), exact=None"
+    code, out, _ = search("sum_is_small", changes=false)
+    assert code == 1
+    assert "\nOf the numbers n=1: x=(3)\n" in out
+    assert "integers" not in out
+    assert "\nViolated in floating point: left ≤ right\n  9  >  4\n" in out
+
+
+CRASH = '''
+def crashes(trial):
+    """It holds."""
+    return {}["no such key"]
+'''
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_crash_inside_a_claim_is_told_with_its_place_and_instance_once(search, jobs):
+    claims = "claims=(Universal(crashes),), controls=()"
+    code, out, err = search("crashes", "--jobs", jobs, changes=claims, before=CRASH)
+    assert code == 2
+    assert not out
+    assert err.count("few.py:7 ") == err.count("(at ") == err.count("no such key") == 1, err
+
+
 def test_a_control_is_found_false_as_it_is_to_be(search):
     code, out, _ = search("sum_is_small")
     assert code == 0
@@ -180,6 +216,8 @@ def test_an_interrupted_search_tells_what_it_found(search, tmp_path):
             "sum_is_small", "--jobs", 1, changes=claims, before=before, examples=80
         )
         assert code == 130
+        why = "a smaller one has a counterexample" if found else "it ended first"
+        assert f"  not searched, since {why}: n=2, n=3, n=4\n" in out
         assert "Interrupted: this is what was found so far." in out
         assert ("smallest: n=1: x=(3) →" in out) == found
     told = json.loads((tmp_path / "relu-verify-out/search-sum_is_small/search.json").read_text())
