@@ -78,9 +78,12 @@ def _require_no_claim(name: str) -> None:
             f"{name!r} names a claim, expected a theorem: write {path} alone, without ::claim"
         )
     prefix, _, bare = name.rpartition(".")
-    known = full_id(prefix)
-    if known in MODULES and bare in _names(load_module(MODULES[known])):
-        raise UnknownName(f"{name!r} names a claim, expected a theorem: write {known} alone")
+    meant = [full_id(prefix)] if prefix else list(MODULES)
+    owners = [one for one in meant if one in MODULES and bare in _names(load_module(MODULES[one]))]
+    if owners:
+        raise UnknownName(
+            f"{name!r} names a claim, expected a theorem: write {' or '.join(owners)} alone"
+        )
 
 
 def full_id(name: str) -> str:

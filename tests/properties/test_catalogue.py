@@ -131,7 +131,8 @@ def test_where_a_theorem_is_asked_for_a_claim_is_told_from_it(file):
         path = name.partition("::")[0]
         with pytest.raises(UnknownName, match=rf"write {path} alone, without ::claim$"):
             find_theorem(name)
-    for name in ("theorem3.neurons_decouple", "lai2026.theorem3.neurons_decouple"):
+    bare = "neurons_decouple"
+    for name in (f"theorem3.{bare}", f"lai2026.theorem3.{bare}", bare):
         with pytest.raises(UnknownName, match=r"names a claim.* write lai2026\.theorem3 alone$"):
             find_theorem(name)
     with pytest.raises(UnknownName, match=r"theorem 'theorem3\.nothing' is unknown; the nearest"):
