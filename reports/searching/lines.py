@@ -148,7 +148,8 @@ def _severity(found: Found, example: Counterexample) -> Iterator[str]:
     effort = effort_at(found, example)
     if effort is not None:
         told = f"{effort.violated} of the {effort.in_scope} examples in scope"
-        yield f"{told} ({effort.where}) violate it: no probability"
+        led = "" if effort.violated else "; steps from others led to this one"
+        yield f"{told} ({effort.where}) violate it: no probability{led}"
 
 
 def _worth(theorem: Theorem, found: Found) -> Iterator[str]:

@@ -5,12 +5,14 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from properties.seeking import seek
+from properties.seeking import Sought, seek
 from reports.searching.entries import entry
+from reports.searching.lines import lines
 from tests.properties.seeking.toys import numbers_theorem
 from verify.counterexample import Counterexample, read
 
@@ -103,6 +105,17 @@ def test_sizes_that_were_not_searched_are_told_and_counts_agree(search):
     row = next(line.split() for line in out.splitlines() if line.startswith("  n=1 "))
     assert list(told.groups()) == [row[3], row[2]]
     assert "not searched" not in search("squares_are_bounded", "--out", "other")[1]
+
+
+def test_where_only_steps_led_to_the_smallest_that_is_said():
+    theorem = numbers_theorem()
+    found = seek(Sought(theorem, theorem.claim("sum_is_small")), examples=20)
+    led = "; steps from others led to this one"
+    assert led not in "\n".join(lines(theorem, found))
+    first, *others = found.efforts
+    none = replace(found, efforts=(replace(first, violated=0), *others))
+    told = f"  0 of the {first.in_scope} examples in scope (n=1) violate it: no probability{led}"
+    assert told in list(lines(theorem, none))
 
 
 def test_numbers_of_a_small_problem_are_fractions_throughout(search):
