@@ -153,13 +153,11 @@ def test_leaky_descent_is_told_without_the_comparator(tmp_path: Path) -> None:
 def test_an_undecided_run_of_the_theorems_own_says_why(tmp_path: Path) -> None:
     file = write_new(str(tmp_path / "my_leaky.py"), "leaky")
     X, y = tame()
-    unstable = on(tmp_path, X, y, file, relative_step=30.0)
+    unstable = on(tmp_path, X, y, file, relative_step=5.0)
     why = "and the step is too large for the last pattern (η·λ_max = "
     for written in (told(unstable), render(unstable), unstable["sentence"]):
         assert why in written
-    file.write_text(
-        file.read_text().replace("slope_below=LEAK))", "slope_below=LEAK), max_steps=3)")
-    )
+    file.write_text(file.read_text().replace("max_steps=10_000", "max_steps=3"))
     slow = on(tmp_path, X + 0.4, y, file, relative_step=0.1)
     assert slow["own_run"]["status"] == "undecided"
     assert "undecided: no certificate after 3 steps; last change" in told(slow)
@@ -172,7 +170,7 @@ def test_a_diverged_run_of_the_theorems_own_says_why(tmp_path: Path) -> None:
     assert found["own_run"]["status"] == "diverged"
     assert "the step is too large" in told(found)
     assert "diverged within" in found["sentence"]
-    assert "e+" not in told(found).split("Claims")[1]
+    assert "refuted" in told(found).split("Claims")[1], "judged where it got to"
 
 
 def test_a_theorem_that_looks_at_no_run_has_no_line_on_one() -> None:
