@@ -18,7 +18,7 @@ from verify.arrays import Array, array_namespace
 from verify.linear_algebra import root, solve_on
 from verify.relu.problem import Problem
 from verify.relu.slopes import Slopes, over_neurons
-from verify.relu.state import State, norm, rounding_of_products, uncertainty
+from verify.relu.state import State, norm, rounding_of_products
 from verify.tolerances import REGULAR_ABOVE, SINGULAR_BELOW, epsilon, summation
 
 
@@ -85,13 +85,16 @@ class Line:
     With the eigenvalues of ηM on C in [p − b, p + b], I − ηM is (1 − p)I + E with ‖E‖ ≤ b.
 
     middle, spread: (B,), p and b, dimensionless.   exponent: (B,), κ = log(1 − p + b)/log(1 − p).
-    image: (B, n), Mr on C.   departure: (B, n), Er = pr − ηMr on C: where the path first strays to.
+    lowest: (B,), a lower bound on λ_min(M_CC).   residual, image: (B, n), r and Mr on C.
+    departure: (B, n), Er = pr − ηMr on C: where the path first strays to.
     applies: (B,), where p < 1 and b < p; the departure is 0 and all else arbitrary elsewhere.
     """
 
     middle: Array
     spread: Array
     exponent: Array
+    lowest: Array
+    residual: Array
     image: Array
     departure: Array
     applies: Array
@@ -128,6 +131,8 @@ def straight_line(problem: Problem, state: State) -> Line:
         middle=middle,
         spread=spread,
         exponent=xp.where(exponent < 1, exponent, 0 * exponent + (1 - epsilon(exponent))),
+        lowest=low,
+        residual=residual,
         image=image,
         departure=_on(
             applies[:, None],
@@ -156,11 +161,10 @@ def certify_by_limit(
     xp = array_namespace(state.pattern)
     line = straight_line(problem, state) if line is None else line
     gram, mask, applies = problem.inner_products, state.slopes.covered, line.applies
-    low = gram.range_on(mask)[0] * state.slopes.least_crowd(problem.labels)
+    low, residual = line.lowest, line.residual
     error = summation(problem.examples, low)
     floor = xp.sqrt(xp.where(applies, low, xp.ones_like(low)))
 
-    residual = _on(mask, state.residual)
     remainder = _remaining_change(problem, state.slopes, mask & applies[:, None], residual)
     moved, image = _image(problem, state.slopes, remainder)
     missed = norm(_on(mask, residual - image)) + norm(_on(mask, state.residual_rounding))
@@ -177,7 +181,7 @@ def certify_by_limit(
     turn = xp.where(state.pattern, -moved, moved)
     least = _least_distance(side, turn, drift, line.exponent[:, None, None])
     blur = inexact[:, None, None] * gram.lengths[:, None, :] + error * xp.abs(turn)
-    slack = least - blur - uncertainty(problem, state)
+    slack = least - blur - state.uncertainty
     certificate = _certificate(problem, state, slack, applies | ~xp.any(mask, axis=-1))
     return certificate, Jump(remainder, moved)
 
@@ -379,7 +383,7 @@ def _judge(
     does not grow.
     """
     xp = array_namespace(drift)
-    error = uncertainty(problem, state)
+    error = state.uncertainty
     slopes, there = state.slopes, state.slopes.somewhere
     alone = over_neurons(xp.astype(there, problem.labels.dtype))[:, None, :] == 1
     wanted = problem.signs[:, :, None] * problem.labels[:, None, :]

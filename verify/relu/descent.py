@@ -22,7 +22,7 @@ from verify.relu.certificate import (
 )
 from verify.relu.problem import Problem, require_problem
 from verify.relu.slopes import Slopes
-from verify.relu.state import State, norm, observe, uncertainty
+from verify.relu.state import State, norm, observe
 from verify.tolerances import REGULAR_ABOVE, epsilon
 
 Host = np.ndarray[Any, Any]
@@ -241,7 +241,7 @@ def _advance(running: _Running, step: int) -> _Running:
     first = state.pattern if step == 1 else running.first_pattern
     flipped = xp.any(state.pattern != before.pattern, axis=(1, 2))
     side = xp.where(first, state.predictions, -state.predictions)
-    near = xp.abs(state.predictions) < uncertainty(problem, state)
+    near = xp.abs(state.predictions) < state.uncertainty
     return replace(
         running,
         state=state,

@@ -157,8 +157,8 @@ class LeastNorm:
         bound, size = _scale(self.bound), _scale(multipliers)
         worst = [
             xp.max(xp.where(self.equality, xp.abs(slack), zero), axis=-1) / bound,
-            xp.max(xp.where(loose < 0, -loose, zero), axis=-1) / bound,
-            xp.max(xp.where(signed < 0, -signed, zero), axis=-1) / size,
+            xp.maximum(-xp.min(loose, axis=-1), 0 * bound) / bound,
+            xp.maximum(-xp.min(signed, axis=-1), 0 * size) / size,
             xp.max(xp.abs(loose * signed), axis=-1) / (bound * size),
         ]
         return xp.stack(worst, axis=-1)

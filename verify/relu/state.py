@@ -25,6 +25,7 @@ class State:
         that swing between two patterns need no eigenvalues a step.
     error: (B,), a bound on the distance in weights from the path of exact arithmetic, as long
         as every sign so far was right.
+    uncertainty: (B, m, n), a bound on the error of the predictions on the computed path.
     slope_below: γ of φ(z) = max(z, γz); 0 is the ReLU.
     """
 
@@ -38,6 +39,7 @@ class State:
     earlier_pattern: Array
     earlier_speed: Array
     error: Array
+    uncertainty: Array
     slope_below: float = 0.0
 
     @cached_property
@@ -95,6 +97,7 @@ def observe(
         earlier_pattern=earlier_pattern,
         earlier_speed=earlier_speed,
         error=0 * speed if error is None else error,
+        uncertainty=blur if error is None else _uncertainty(problem, change, slopes, blur, error),
         slope_below=slopes.below,
     )
 
@@ -169,16 +172,15 @@ def rounding_of_products(problem: Problem, rows: Array, terms: Array | None = No
     return summation(count, rows) * (size if terms is None else xp.abs(terms) + size)
 
 
-def uncertainty(problem: Problem, state: State) -> Array:
-    """Return a bound on the error of the predictions on the computed path, (B, m, n).
-
-    The rounding of their evaluation, plus what `state.error` in the weights makes of it:
-    nothing for a neuron that has never been active.
-    """
-    xp = array_namespace(state.pattern)
-    mobile = xp.any((state.change != 0) | state.slopes.somewhere, axis=-1, keepdims=True)
-    carried = problem.inner_products.lengths[:, None, :] * state.error[:, None, None]
-    return state.rounding + xp.where(mobile, carried, 0 * carried)
+def _uncertainty(
+    problem: Problem, change: Array, slopes: Slopes, blur: Array, error: Array
+) -> Array:
+    """Return the bound on the error of the predictions on the path, see `State`: what the `error`
+    in the weights makes of it comes on top, but for a neuron that has never been active."""
+    xp = array_namespace(change)
+    mobile = xp.any((change != 0) | slopes.somewhere, axis=-1, keepdims=True)
+    carried = problem.inner_products.lengths[:, None, :] * error[:, None, None]
+    return blur + xp.where(mobile, carried, 0 * carried)
 
 
 def norm(values: Array) -> Array:

@@ -16,7 +16,6 @@ from verify.relu.certificate import (
 )
 from verify.relu.descent import Run, descend, gradient_step, start
 from verify.relu.problem import Problem
-from verify.relu.state import uncertainty
 
 SEED = 20260305
 REPEATS = 1
@@ -548,7 +547,7 @@ def test_the_uncertainty_bounds_the_true_error_of_the_path(neurons, relative_ste
     state, sure, checked = start(problem), np.full(100, True), 0
     for step in range(1, 61):
         state = gradient_step(problem, state)
-        bound = uncertainty(problem, state)
+        bound = state.uncertainty
         error = abs(path.predictions[step] - state.predictions).astype(float)
         sure &= (abs(state.predictions) > bound).all(axis=(1, 2))
         assert (error <= bound)[sure].all(), (step, (error / bound)[sure].max())
