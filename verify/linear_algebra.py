@@ -26,6 +26,14 @@ def blas() -> Any:
     return blas
 
 
+@cache
+def lapack() -> Any:
+    """Return SciPy's LAPACK, imported when it is first needed."""
+    from scipy.linalg import lapack
+
+    return lapack
+
+
 def root(square: Array) -> Array:
     """Return √square, and 0 where rounding has made a square negative."""
     xp = array_namespace(square)

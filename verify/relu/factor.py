@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from verify.linear_algebra import blas, conjugate_gradients_of_one
+from verify.linear_algebra import blas, conjugate_gradients_of_one, lapack
 from verify.tolerances import summation
 
 Floats = NDArray[np.float64]
@@ -134,10 +134,11 @@ class Factor:
 
         row: (n,), in the order of the examples. The trailing rows of L do not enter.
         """
-        leading = int(self.leading[b])
-        return _leading(
-            _solve_lower(self._upper(b), _leading(row[self.order[b]], leading)), leading
+        leading, forward = int(self.leading[b]), np.zeros_like(row)
+        forward[:leading] = _solve_leading(
+            self._upper(b), row[self.order[b, :leading]], transposed=True
         )
+        return forward
 
     def complement(self, b: int, row: Floats, forward: Floats) -> Floats:
         """Return the right-hand side, (n − leading,), that eliminating the leading examples leaves.
@@ -145,8 +146,9 @@ class Factor:
         The matrix is then their Schur complement, see `trailing`.
         row: (n,), b in the order of the examples.   forward: L⁻¹b, see there.
         """
-        known = row[self.order[b]] - _times_lower(self._upper(b), forward)
-        return np.asarray(known[int(self.leading[b]) :])
+        leading = int(self.leading[b])
+        explained = self.lower[b, leading:, :leading] @ forward[:leading]
+        return np.asarray(row[self.order[b, leading:]] - explained)
 
     def restored(self, b: int, forward: Floats, rest: Floats | None = None) -> Floats:
         """Return the solution, (n,), of problem b in the order of the examples.
@@ -154,12 +156,13 @@ class Factor:
         forward: L⁻¹b on the leading examples.   rest: (n − leading,), the solution on the others,
         0 by default.
         """
-        upper, leading = self._upper(b), int(self.leading[b])
-        if rest is None:
-            return np.asarray(_solve_upper(upper, forward)[self.place[b]])
-        others = np.concatenate([np.zeros(leading), rest])
-        forward = _leading(forward - _times_upper(upper, others), leading)
-        return np.asarray((_solve_upper(upper, forward) + others)[self.place[b]])
+        leading, solution = int(self.leading[b]), np.zeros_like(forward)
+        right = forward[:leading]
+        if rest is not None:
+            right = right - rest @ self.lower[b, leading:, :leading]
+            solution[leading:] = rest
+        solution[:leading] = _solve_leading(self._upper(b), right, transposed=False)
+        return np.asarray(solution[self.place[b]])
 
     def trailing(self, b: int) -> Factor:
         """The trailing block of L of problem b, a factor of the leading examples' Schur complement,
@@ -254,13 +257,6 @@ class Factor:
         return found
 
 
-def _leading(values: Floats, leading: int) -> Floats:
-    """Return `values`, (n,), with zeros after the first `leading` of them."""
-    kept = np.zeros_like(values)
-    kept[:leading] = values[:leading]
-    return kept
-
-
 def _placed(values: Floats, place: NDArray[np.int64]) -> Floats:
     return np.asarray(values[place])
 
@@ -284,6 +280,17 @@ def _solve_lower(upper: Floats, row: Floats) -> Floats:
 
 def _solve_upper(upper: Floats, row: Floats) -> Floats:
     return np.asarray(blas().dtrsv(upper, row, lower=0, trans=0))
+
+
+def _solve_leading(upper: Floats, right: Floats, transposed: bool) -> Floats:
+    """Return the solution with the leading block of Lᵀ, or with its transpose, (leading,).
+
+    Whole columns of Lᵀ are handed on, without a copy: LAPACK reads what it needs of them.
+    """
+    if not len(right):
+        return right
+    solution, _ = lapack().dtrtrs(upper[:, : len(right)], right, lower=0, trans=int(transposed))
+    return np.asarray(solution)
 
 
 def _comparison_range(lower: Floats) -> tuple[float, float]:
