@@ -109,3 +109,12 @@ def decimals(text: str) -> str:
     """Return decimals with the power of ten as one writes it: 10^{-12}, 2 \\cdot 10^{-5}."""
     mantissa, _, power = text.partition("e")
     return scientific(mantissa, power) if power else mantissa
+
+
+def itemized(heading: str, items: Sequence[str]) -> Iterator[str]:
+    """Yield a heading and the items of a list under it; nothing where there are none."""
+    if items:
+        yield heading
+        yield "\\begin{itemize}"
+        yield from (f"  \\item {item}" for item in items)
+        yield "\\end{itemize}"

@@ -14,6 +14,7 @@ from reports.counterexamples.displays import (
     decimals,
     display,
     equal,
+    itemized,
     vector,
 )
 from reports.counterexamples.instances import family_of, instance
@@ -208,11 +209,7 @@ def _assumptions(example: Counterexample, theorem: Theorem) -> Iterator[str]:
         "Dropped:": example.without,
     }
     for heading, names in lists.items():
-        if names:
-            yield heading
-            yield "\\begin{itemize}"
-            yield from (f"  \\item {sentence(theorem, name)}" for name in names)
-            yield "\\end{itemize}"
+        yield from itemized(heading, [sentence(theorem, name) for name in names])
 
 
 _HELD = ("scope", "holds")

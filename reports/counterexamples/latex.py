@@ -13,6 +13,7 @@ from reports.counterexamples.displays import (
     decimals,
     display,
     equal,
+    itemized,
     matrix,
     rational,
     relation,
@@ -176,11 +177,7 @@ def _assumptions(
         ],
     }
     for heading, items in lists.items():
-        if items:
-            yield heading
-            yield "\\begin{itemize}"
-            yield from (f"  \\item {item}" for item in items)
-            yield "\\end{itemize}"
+        yield from itemized(heading, items)
 
 
 def _told(theorem: Theorem, one: Mapping[str, Any]) -> str:

@@ -3,7 +3,6 @@ them: the problem, and both sides of the inequality."""
 
 import re
 import shutil
-import subprocess
 from dataclasses import replace
 
 import pytest
@@ -16,6 +15,7 @@ from reports.counterexamples.publish import publish
 from reports.counterexamples.readable import readable
 from reports.new_theorem import TEMPLATES
 from reports.searching.files import published
+from tests.reports.counterexamples.typesetting import typeset
 from verify import Margin, Universal, load_file
 from verify.confirm import confirm
 from verify.counterexample import SIDES, captured
@@ -176,11 +176,6 @@ def test_blocks_of_users_theorems_compile_in_a_bare_article(example, leaky, tmp_
         one = captured(theorem, theorem.claim(control.id), "drawn", recipe, -1.0, "")
         blocks.append(latex(one, theorem))
     assert len(blocks) >= 8
-    head = "\\documentclass{article}\n\\usepackage{amsmath}\n\\begin{document}\n"
-    text = head + "\n\n".join(blocks) + "\n\\end{document}\n"
-    (tmp_path / "it.tex").write_text(text, encoding="ascii")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "it.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
-    assert done.returncode == 0, done.stdout[-3000:]
-    overfull = re.findall(rb"Overfull \\hbox \((\d+)", done.stdout)
-    assert all(int(points) < 30 for points in overfull), done.stdout[-3000:]
+    said = typeset(blocks, tmp_path)
+    overfull = re.findall(rb"Overfull \\hbox \((\d+)", said)
+    assert all(int(points) < 30 for points in overfull), said[-3000:]

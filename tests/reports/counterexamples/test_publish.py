@@ -19,6 +19,7 @@ from reports.counterexamples.publish import publish
 from reports.counterexamples.readable import readable
 from reports.counterexamples.tex import prose, typewriter
 from tests.properties.checkers.records import DOUBLING, FREEZING, GAP, changed, confirmed
+from tests.reports.counterexamples.typesetting import typeset
 from tests.verify.engine.toys import write_theorem
 from verify import counterexample
 from verify.confirm import confirm
@@ -274,12 +275,7 @@ def test_it_compiles_in_a_bare_article(tmp_path):
     wide = {**EXAMPLES["gap"].exact["problem"], "features": [["1/3"] * 15, ["2"] * 15]}
     exact = {**EXAMPLES["gap"].exact, "problem": wide}
     blocks.append(latex(replace(EXAMPLES["gap"], exact=exact), find_theorem(GAP[0])))
-    head = "\\documentclass{article}\n\\usepackage{amsmath}\n\\begin{document}\n"
-    text = head + "\n\n".join(blocks) + "\n\\end{document}\n"
-    (tmp_path / "it.tex").write_text(text, encoding="ascii")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "it.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
-    assert done.returncode == 0, done.stdout[-3000:]
+    typeset(blocks, tmp_path)
 
 
 # replay

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 from dataclasses import replace
 
 import pytest
@@ -14,6 +13,7 @@ from reports.counterexamples.network import network_of
 from reports.counterexamples.readable import TRIED, readable
 from reports.searching.files import published
 from tests.properties.checkers.records import DOUBLING, FREEZING, GAP, confirmed
+from tests.reports.counterexamples.typesetting import typeset
 from verify.counterexample import captured
 from verify.errors import UnknownName
 
@@ -104,13 +104,8 @@ def test_no_line_is_too_long_for_an_article(tmp_path):
     points = [{"point": {"n": n, "d": 50_000.0, "c": 0.5}, "seed": 1} for n in (6, 12)]
     wide = [confirmed(*GAP, point, "seeded").example for point in points]
     blocks = map(block, [GAP_FOUND, FREEZING_FOUND, DOUBLING_FOUND, DRAWN, *wide])
-    head = "\\documentclass{article}\n\\usepackage{amsmath}\n\\begin{document}\n"
-    text = head + "\n\n".join(blocks) + "\n\\end{document}\n"
-    (tmp_path / "it.tex").write_text(text, encoding="ascii")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "it.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
-    assert done.returncode == 0, done.stdout[-3000:]
-    assert b"Overfull" not in done.stdout
+    said = typeset(blocks, tmp_path)
+    assert b"Overfull" not in said
 
 
 # assumptions
